@@ -1,0 +1,1 @@
+//! Audio processing unit (being written).

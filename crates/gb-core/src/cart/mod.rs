@@ -1,0 +1,1 @@
+//! Cartridges (being written).
