@@ -1,6 +1,32 @@
 //! A cycle-accurate Game Boy in pure Rust: plain data, no threads, no clock, no files.
+//!
+//! [`GameBoy`] is one machine. Its parts never tick: each is a small state plus the clock at which
+//! that state was right, brought up to date when an access or an interrupt needs it.
 #![forbid(unsafe_code)]
 
 pub mod apu;
+mod boot;
 pub mod cart;
+pub mod cpu;
+mod dma;
+mod gameboy;
+mod joypad;
+mod machine;
+mod ppu;
+pub mod screen;
+mod serial;
+mod snapshot;
 pub mod state;
+mod timer;
+
+pub use cart::{CartRamError, Header, Rom, RomError, RtcTime};
+pub use gameboy::{GameBoy, Profile, Registers};
+pub use screen::Planes;
+pub use snapshot::{seal, StateError, STATE_VERSION};
+
+/// A time that does not come.
+pub(crate) const NEVER: u64 = u64::MAX;
+
+/// How far behind the clock a component of a machine at rest can be; bounds what a save state may
+/// claim, so that catching up after a load takes no time worth mentioning.
+pub(crate) const MAX_LAG: u64 = 1 << 20;

@@ -1,0 +1,132 @@
+# Every command of the project, spelled once: people, hooks and .ci/run all call this file.
+# Nothing outside the checkout is touched; Python lives in .venv, Rust output in target/.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+DEPS   := $(VENV)/.deps
+BUILT  := $(VENV)/.built
+PEERS  := .venv-peers
+WHEELS := dist
+
+# Figures and accuracy suites are only meaningful for optimised code, so the extension is always
+# built in release mode; `make test` runs the quick Rust tests in debug mode as well.
+RUST_SOURCES   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
+GAME_ROMS      := $(wildcard python/hybridenv/data/*)
+SHARED         ?= $(if $(HYBRIDENV_SHARED),$(HYBRIDENV_SHARED),$(abspath ../shared))
+DEMO_ARGS      ?=
+BENCH_ARGS     ?=
+PYTEST_ARGS    ?=
+
+export HYBRIDENV_SHARED := $(SHARED)
+export CARGO_TERM_COLOR ?= auto
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+
+##@ Use it
+
+.PHONY: help
+help: ## Show this text
+	@awk 'BEGIN { FS = ":.*## "; print "make TARGET" } \
+	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
+	  /^[a-z][a-z-]*:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: setup
+setup: $(DEPS) ## Create .venv with the locked development tools
+
+.PHONY: build
+build: $(BUILT) ## Build the native module (release) and install the package into .venv
+
+.PHONY: demo
+demo: $(BUILT) ## Build, then play the embedded game with 128 machines next to PyBoy (demo/)
+	$(BIN)/hybridenv demo $(DEMO_ARGS)
+
+##@ Check it
+
+.PHONY: test
+test: test-rust test-python test-wheel ## Run every test: Rust, Python (warnings are errors), wheel
+
+.PHONY: test-rust
+test-rust: ## Rust tests, in debug (overflow checks on) and in release
+	cargo test --workspace
+	cargo test --workspace --release
+
+.PHONY: test-python
+test-python: $(BUILT) ## Python tests: API, Gymnasium, command line, lockstep against PyBoy
+	$(BIN)/pytest -m "not wheel" $(PYTEST_ARGS)
+
+.PHONY: test-wheel
+test-wheel: wheel ## Install the wheel into an empty environment and run it there
+	HYBRIDENV_WHEELS=$(abspath $(WHEELS)) $(BIN)/pytest -m wheel tests/wheel $(PYTEST_ARGS)
+
+.PHONY: lint
+lint: $(BUILT) ## Formatting, clippy, ruff, mypy --strict, and the stub of the native module
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	MYPYPATH=python $(BIN)/python -m mypy.stubtest hybridenv._native
+
+.PHONY: format
+format: $(DEPS) ## Format Rust and Python in place
+	cargo fmt --all
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+##@ Measure it
+
+.PHONY: bench
+bench: $(BUILT) $(PEERS)/.deps ## Compare with PyBoy and other emulators, interleaved; refresh the README's tables
+	$(BIN)/python -m bench $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
+.PHONY: bench-rust
+bench-rust: ## Criterion: instruction, frame, render and state
+	cargo bench --workspace
+
+##@ Ship it
+
+.PHONY: wheel
+wheel: $(DEPS) ## Build one abi3 wheel into dist/
+	rm -rf $(WHEELS)
+	$(BIN)/maturin build --release --locked --out $(WHEELS)
+
+.PHONY: docs
+docs: $(DEPS) ## Build the documentation into site/ (reads docstrings, needs no network)
+	$(BIN)/mkdocs build --strict
+
+.PHONY: rebuild-game
+rebuild-game: ## Rebuild the embedded game from source (needs SDCC)
+	$(PYTHON) games/polar_post/build.py
+
+.PHONY: lock
+lock: $(DEPS) ## Resolve requirements-dev.txt anew from pyproject.toml
+	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --extra dev \
+	  --custom-compile-command "make lock" --output-file requirements-dev.txt pyproject.toml
+
+.PHONY: clean
+clean: ## Remove everything that the other targets made
+	rm -rf $(VENV) $(PEERS) target $(WHEELS) site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find python -name '__pycache__' -prune -exec rm -rf {} +
+	rm -f python/hybridenv/_native*.so
+
+$(DEPS): requirements-dev.txt
+	@echo "==> creating $(VENV) with the locked tools (about half a minute)"
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
+	@touch $@
+
+# The peers that are no development dependencies; a benchmark does without those that do not install.
+$(PEERS)/.deps:
+	@echo "==> creating $(PEERS) with gambaterm and stable-retro, where they install"
+	$(PYTHON) -m venv $(PEERS)
+	for peer in gambaterm stable-retro; do \
+	  $(PEERS)/bin/python -m pip install --quiet "$$peer" || echo "$$peer does not install here"; done
+	@touch $@
+
+$(BUILT): $(DEPS) pyproject.toml $(RUST_SOURCES) $(GAME_ROMS)
+	@echo "==> building hybridenv._native with optimisation (a minute or two the first time)"
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked
+	@touch $@

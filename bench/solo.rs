@@ -1,0 +1,59 @@
+//! The emulation of batch steps and nothing else: the floor that `bench` compares batches with.
+//!
+//! ```text
+//! solo ROM MACHINES FRAME_SKIP
+//! ```
+//!
+//! Reads blocks from standard input: a `u32` (little endian) number of steps, then `MACHINES`
+//! button masks a step. Plays each block on this thread, machine after machine, rendering the
+//! last frame of every step, and prints the seconds that it took. No picture is exported and no
+//! result is gathered: whatever a batch takes longer is the cost of batching.
+
+use std::error::Error;
+use std::io::{ErrorKind, Read};
+use std::sync::Arc;
+use std::time::Instant;
+
+use gb_core::{GameBoy, Profile, Rom};
+
+const USAGE: &str = "usage: solo ROM MACHINES FRAME_SKIP < blocks";
+
+fn play(machines: &mut [GameBoy], steps: &[u8], frame_skip: u64) -> f64 {
+    let start = Instant::now();
+    for step in steps.chunks_exact(machines.len()) {
+        for (machine, &mask) in machines.iter_mut().zip(step) {
+            machine.set_buttons(mask);
+            for frame in 1..=frame_skip {
+                machine.run_frame(frame == frame_skip);
+            }
+        }
+    }
+    start.elapsed().as_secs_f64()
+}
+
+/// The next block's masks, or `None` at the end of the input.
+fn next_block(input: &mut impl Read, machines: usize) -> std::io::Result<Option<Vec<u8>>> {
+    let mut steps = [0; 4];
+    match input.read_exact(&mut steps) {
+        Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
+        other => other?,
+    }
+    let mut masks = vec![0; u32::from_le_bytes(steps) as usize * machines];
+    input.read_exact(&mut masks)?;
+    Ok(Some(masks))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut args = std::env::args().skip(1);
+    let rom = std::fs::read(args.next().ok_or(USAGE)?)?;
+    let machines: usize = args.next().ok_or(USAGE)?.parse()?;
+    let frame_skip: u64 = args.next().ok_or(USAGE)?.parse()?;
+
+    let first = GameBoy::new(Arc::new(Rom::parse(&rom)?), Profile::Hardware);
+    let mut machines = vec![first; machines];
+    let mut input = std::io::stdin().lock();
+    while let Some(masks) = next_block(&mut input, machines.len())? {
+        println!("{}", play(&mut machines, &masks, frame_skip));
+    }
+    Ok(())
+}

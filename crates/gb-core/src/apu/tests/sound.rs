@@ -1,0 +1,185 @@
+//! What the channels play and what the host hears.
+
+use super::{Bench, STEP};
+
+const SECOND: u64 = 1 << 22;
+
+/// Digital outputs of `channel` every `every` clocks.
+fn play(bench: &mut Bench, channel: usize, every: u64, count: usize) -> Vec<u8> {
+    (0..count)
+        .map(|_| {
+            bench.wait(every);
+            bench.outputs()[channel - 1]
+        })
+        .collect()
+}
+
+/// Source: Pan Docs, "Pulse channels": duty and frequency.
+#[test]
+fn pulse_duty_and_period() {
+    for (duty, high) in [(0, 1), (1, 2), (2, 4), (3, 6)] {
+        let mut bench = Bench::new();
+        for (addr, value) in [(0xFF11, duty << 6), (0xFF12, 0xF0), (0xFF13, 0x00), (0xFF14, 0x87)] {
+            bench.write(addr, value);
+        }
+        // Eight phases of 4 * 256 clocks.
+        let wave = play(&mut bench, 1, 1024, 800);
+        assert_eq!(wave.iter().filter(|&&level| level == 15).count(), high * 100);
+        assert_eq!(wave[8..408], wave[16..416], "period of eight samples");
+    }
+}
+
+/// Source: Pan Docs, "Envelope": one change every pace/64 s, up or down, until the end.
+#[test]
+fn envelope_runs_to_its_end() {
+    for (register, expected) in [(0xF1_u8, 0_u8), (0x09, 15), (0x8A, 15), (0x83, 0)] {
+        let mut bench = Bench::new();
+        bench.write(0xFF17, register);
+        bench.write(0xFF19, 0x87);
+        let mut volumes = vec![register >> 4];
+        for _ in 0..8 * 8 * 16 {
+            bench.wait(STEP);
+            bench.sync();
+            let volume = bench.apu.core.pulse2.envelope.volume;
+            if volume != volumes[volumes.len() - 1] {
+                volumes.push(volume);
+            }
+        }
+        let start = register >> 4;
+        let (low, high) = (start.min(expected), start.max(expected));
+        let mut all: Vec<u8> = (low..=high).collect();
+        if expected < start {
+            all.reverse();
+        }
+        assert_eq!(volumes, all, "NR22 {register:02X}");
+    }
+}
+
+/// Source: Pan Docs, "Envelope": pace 3 changes the volume every 3/64 s.
+#[test]
+fn envelope_pace() {
+    let mut bench = Bench::new();
+    bench.write(0xFF17, 0xF3);
+    bench.write(0xFF19, 0x87);
+    let mut changes = Vec::new();
+    let mut before = 15;
+    for step in 0..8 * 3 * 5 {
+        bench.wait(STEP);
+        bench.sync();
+        let volume = bench.apu.core.pulse2.envelope.volume;
+        if volume != before {
+            changes.push(step);
+        }
+        before = volume;
+    }
+    assert!(changes.len() >= 4);
+    assert!(changes.windows(2).all(|pair| pair[1] - pair[0] == 24), "{changes:?}");
+}
+
+/// Source: Pan Docs, "Obscure behavior": writing x8 over x8 increments the volume.
+#[test]
+fn zombie_mode_increments() {
+    let mut bench = Bench::new();
+    bench.write(0xFF17, 0x58);
+    bench.write(0xFF19, 0x87);
+    for expected in [6, 7, 8, 9] {
+        bench.write(0xFF17, 0x58);
+        assert_eq!(bench.apu.core.pulse2.envelope.volume, expected);
+    }
+}
+
+/// Source: Pan Docs, "Wave channel": samples from index 1 on, shifted by NR32.
+#[test]
+fn wave_plays_its_ram() {
+    for (nr32, shift) in [(0x00, 4), (0x20, 0), (0x40, 1), (0x60, 2)] {
+        let mut bench = Bench::new();
+        for n in 0..16_u8 {
+            bench.write(0xFF30 + u16::from(n), (2 * n) << 4 | (2 * n + 1) & 0xF);
+        }
+        for (addr, value) in [(0xFF1A, 0x80), (0xFF1C, nr32), (0xFF1D, 0), (0xFF1E, 0x87)] {
+            bench.write(addr, value);
+        }
+        bench.wait(6);
+        let wave = play(&mut bench, 3, 2 * 256, 64);
+        let expected: Vec<u8> = (1..=64).map(|n: u8| (n & 0xF) >> shift).collect();
+        assert_eq!(wave, expected, "NR32 {nr32:02X}");
+    }
+}
+
+/// Source: Pan Docs, "Noise channel": the register has period 32,767, or 127 in narrow mode, and
+/// steps every divider * 2^shift clocks.
+#[test]
+fn noise_period() {
+    for (nr43, clocks, period) in [(0x00, 8, 32_767), (0x08, 8, 127), (0x1A, 64, 127)] {
+        let mut bench = Bench::new();
+        for (addr, value) in [(0xFF21, 0xF0), (0xFF22, nr43), (0xFF23, 0x80)] {
+            bench.write(addr, value);
+        }
+        bench.wait(1000 * clocks);
+        let noise = play(&mut bench, 4, clocks, 2 * period);
+        assert_eq!(noise[..period], noise[period..], "NR43 {nr43:02X}");
+        let ones = noise[..period].iter().filter(|&&level| level == 15).count();
+        assert_eq!(ones, period / 2, "one zero more than ones");
+    }
+}
+
+fn tone(rate: u32) -> Vec<[i16; 2]> {
+    let mut bench = Bench::new();
+    bench.apu.set_sample_rate(Some(rate));
+    assert_eq!(bench.apu.sample_rate(), Some(rate));
+    // 2,048 Hz on the left at full volume.
+    for (addr, value) in
+        [(0xFF25, 0x20), (0xFF16, 0x80), (0xFF17, 0xF0), (0xFF18, 0xC0), (0xFF19, 0x87)]
+    {
+        bench.write(addr, value);
+    }
+    for _ in 0..60 {
+        bench.wait(SECOND / 60);
+        bench.sync();
+    }
+    bench.apu.take_samples()
+}
+
+#[test]
+fn samples_have_the_rate_and_the_pitch_asked_for() {
+    for rate in [22_050, 44_100, 48_000] {
+        let samples = tone(rate);
+        assert!(samples.len().abs_diff(rate as usize) <= 1, "{} at {rate}", samples.len());
+        assert!(samples.iter().all(|&[_, right]| right == 0), "NR51 sends it left only");
+        let left: Vec<i16> = samples.iter().map(|&[left, _]| left).collect();
+        let rises = left.windows(2).filter(|pair| pair[0] < 0 && pair[1] >= 0).count();
+        assert!(rises.abs_diff(2048) <= 2, "{rises} periods at {rate}");
+        let peak = left[left.len() / 2..].iter().map(|level| level.unsigned_abs()).max();
+        assert!((3_500..=4_500).contains(&peak.unwrap()), "15 * 8 * 34 = 4,080, not {peak:?}");
+    }
+}
+
+#[test]
+fn the_high_pass_takes_a_constant_away() {
+    let mut bench = Bench::new();
+    bench.apu.set_sample_rate(Some(48_000));
+    // A DAC that is on with its channel off is a constant +1.
+    bench.write(0xFF12, 0xF0);
+    bench.wait(SECOND);
+    bench.sync();
+    let samples = bench.apu.take_samples();
+    assert!(samples.len() > 47_000);
+    assert!(samples[4][0] > 3_900, "{:?}", samples[4]);
+    assert!(samples[samples.len() - 1][0].abs() <= 1);
+}
+
+#[test]
+fn silence_costs_no_samples_and_rates_can_change() {
+    let mut bench = Bench::new();
+    assert_eq!(bench.apu.sample_rate(), None);
+    bench.wait(SECOND);
+    bench.sync();
+    assert!(bench.apu.take_samples().is_empty());
+    bench.apu.set_sample_rate(Some(8_000));
+    bench.sync();
+    bench.wait(SECOND);
+    bench.sync();
+    assert!(bench.apu.take_samples().len().abs_diff(8_000) <= 1);
+    bench.apu.set_sample_rate(Some(0));
+    assert_eq!(bench.apu.sample_rate(), None);
+}

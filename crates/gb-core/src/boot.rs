@@ -1,0 +1,173 @@
+//! What a boot program leaves behind at 0100, per profile.
+
+use crate::{
+    apu::Apu, cart::Rom, cpu::Cpu, cpu::Flags, dma::OamDma, joypad::Joypad, machine::Machine,
+    ppu::Ppu, serial::Serial, timer::Timer, Profile,
+};
+
+/// Registers and positions at the moment PC first is 0100.
+pub(crate) struct Boot {
+    pub(crate) clock: u64,
+    counter: u16,
+    /// Line and dot of the PPU.
+    ppu: (u8, u64),
+    f: u8,
+    e: u8,
+    d: u8,
+    hl: u16,
+    joypad_select: u8,
+    joypad_latch: u8,
+}
+
+/// DMG-ABC. The boot program takes about 23.4 million T-cycles; its low 16 bits are what DIV shows.
+///
+/// Source: mooneye `acceptance/boot_*-dmgABC`, Pan Docs "Power Up Sequence".
+const HARDWARE: Boot = Boot {
+    clock: 357 * 0x1_0000 + 0xABC8,
+    counter: 0xABC8,
+    ppu: (153, 400),
+    f: 0xB0,
+    d: 0x00,
+    e: 0xD8,
+    hl: 0x014D,
+    joypad_select: 0x00,
+    joypad_latch: 0xCF,
+};
+
+/// `PyBoy` 2.8.1 with its own boot program.
+///
+/// Source: measured, PC first at 0100 at T-cycle 4,507,360, in dot 112 of line 145.
+const PYBOY: Boot = Boot {
+    clock: 4_507_360,
+    counter: 0xC6E0,
+    ppu: (145, 116),
+    f: 0xD0,
+    d: 0x00,
+    e: 0x8F,
+    hl: 0x0087,
+    joypad_select: 0x30,
+    joypad_latch: 0x00,
+};
+
+impl Boot {
+    pub(crate) fn of(profile: Profile) -> &'static Boot {
+        match profile {
+            Profile::Hardware => &HARDWARE,
+            Profile::PyBoy => &PYBOY,
+        }
+    }
+
+    pub(crate) fn cpu(&self, rom: &Rom, profile: Profile) -> Cpu {
+        // The hardware's last computation is the header checksum, whose carries stay in F.
+        let f = match profile {
+            Profile::Hardware if rom.bytes()[0x14D] == 0 => 0x80,
+            _ => self.f,
+        };
+        let [h, l] = self.hl.to_be_bytes();
+        Cpu {
+            a: 0x01,
+            flags: Flags::from_byte(f),
+            b: 0x00,
+            c: 0x13,
+            d: self.d,
+            e: self.e,
+            h,
+            l,
+            sp: 0xFFFE,
+            pc: 0x0100,
+            ..Cpu::default()
+        }
+    }
+
+    pub(crate) fn machine(&self, rom: &Rom, profile: Profile) -> Machine {
+        let clock = self.clock;
+        let (line, dot) = self.ppu;
+        let timer = Timer::new(clock, self.counter);
+        let latched = profile == Profile::PyBoy;
+        let apu = if latched {
+            Apu::after_pyboy_boot(clock, timer.div_base)
+        } else {
+            Apu::after_boot(clock, timer.div_base)
+        };
+        let mut m = Machine {
+            clock,
+            horizon: 0,
+            next_event: 0,
+            rom_at: [0; 2],
+            wram: [0; 0x2000],
+            hram: [0; 0x80],
+            unusable: [0; 0x60],
+            interrupt_flags: 0x01,
+            ppu: Ppu::after_boot(profile.ppu_quirks(), clock, line, dot),
+            timer,
+            serial: Serial::new(),
+            joypad: Joypad::new(self.joypad_select, latched, self.joypad_latch),
+            dma: OamDma::new(0xFF),
+            apu,
+            cart: rom.new_cart(),
+            profile,
+        };
+        m.remap();
+        match profile {
+            Profile::Hardware => draw_logo(&mut m.ppu.vram, rom),
+            Profile::PyBoy => {
+                draw_pyboy_logo(&mut m.ppu.vram);
+                m.hram[0x7C] = 0xB1;
+            }
+        }
+        m
+    }
+}
+
+/// The logo of the header, each pixel doubled in both directions, and the trademark sign.
+fn draw_logo(vram: &mut [u8; 0x2000], rom: &Rom) {
+    let double = |nibble: u8| (0..4).fold(0u8, |v, i| v | (nibble >> i & 1) * 3 << (2 * i));
+    let mut at = 0x10;
+    for &byte in &rom.bytes()[0x104..0x134] {
+        for nibble in [byte >> 4, byte & 0x0F] {
+            let row = double(nibble);
+            vram[at] = row;
+            vram[at + 2] = row;
+            at += 4;
+        }
+    }
+    for row in [0x3C, 0x42, 0xB9, 0xA5, 0xB9, 0xA5, 0x42, 0x3C] {
+        vram[at] = row;
+        at += 2;
+    }
+    for i in 0..12 {
+        vram[0x1904 + i] = i as u8 + 1;
+        vram[0x1924 + i] = i as u8 + 13;
+    }
+    vram[0x1910] = 0x19;
+}
+
+/// The six letters that the reference's boot program leaves in tiles 1–6, a byte a row, and the
+/// map entries that show them.
+fn draw_pyboy_logo(vram: &mut [u8; 0x2000]) {
+    const ROWS: [u64; 6] = [
+        0x0000_007C_7E66_6666,
+        0x7E7C_6060_6060_6000,
+        0x0066_6666_667E_3C1C,
+        0x7E7C_6666_667E_7C00,
+        0x003C_7E66_667E_3C00,
+        0x18F0_E000_0000_0000,
+    ];
+    for (i, row) in ROWS.iter().flat_map(|r| r.to_be_bytes()).enumerate() {
+        vram[0x10 + 2 * i] = row;
+        vram[0x11 + 2 * i] = row;
+    }
+    for (at, tile) in [
+        (0x1908, 1),
+        (0x190A, 1),
+        (0x1928, 2),
+        (0x1929, 3),
+        (0x192A, 4),
+        (0x192B, 5),
+        (0x192C, 3),
+        (0x1949, 6),
+        (0x194C, 6),
+    ] {
+        vram[at] = tile;
+    }
+}

@@ -1,0 +1,177 @@
+//! The immutable part of a cartridge.
+
+use super::header::{self, Header, Kind, Mapper, HEADER_END};
+use super::mapper::{Board, Cart};
+
+/// Why an image is not a cartridge that can run here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RomError {
+    /// There is no room for a header.
+    #[error(
+        "ROM: too short for a cartridge header: got {got} bytes, expected at least {HEADER_END}"
+    )]
+    TooShort {
+        /// Length of the image in bytes.
+        got: usize,
+    },
+    /// Byte 014D does not fit 0134–014C: damaged, or not a Game Boy ROM.
+    #[error(
+        "ROM header: checksum at 014D: got {got:02X}, expected {expected:02X}; \
+         the image is damaged or not a Game Boy ROM"
+    )]
+    HeaderChecksum {
+        /// The byte in the image.
+        got: u8,
+        /// The byte that the header asks for.
+        expected: u8,
+    },
+    /// The cartridge needs hardware that is not emulated.
+    #[error(
+        "ROM header: cartridge type at 0147: got {code:02X} ({name}), \
+         expected no mapper, MBC1, MBC2, MBC3 or MBC5"
+    )]
+    UnsupportedMapper {
+        /// Byte 0147.
+        code: u8,
+        /// Name of the mapper, or `unknown`.
+        name: &'static str,
+    },
+    /// Byte 0148 means nothing.
+    #[error("ROM header: ROM size code at 0148: got {code:02X}, expected 00 to 08")]
+    RomSize {
+        /// Byte 0148.
+        code: u8,
+    },
+    /// Byte 0149 means nothing.
+    #[error("ROM header: RAM size code at 0149: got {code:02X}, expected 00 to 05")]
+    RamSize {
+        /// Byte 0149.
+        code: u8,
+    },
+    /// The image ends before the header says so.
+    #[error("ROM: truncated: got {got} bytes, expected {expected} from the size code at 0148")]
+    Truncated {
+        /// Length of the image in bytes.
+        got: usize,
+        /// Size in the header in bytes.
+        expected: usize,
+    },
+    /// The image goes on with data after its end.
+    #[error("ROM: oversized: got {got} bytes, expected {expected} from the size code at 0148")]
+    Oversized {
+        /// Length of the image in bytes.
+        got: usize,
+        /// Size in the header in bytes.
+        expected: usize,
+    },
+}
+
+/// A cartridge image that was checked once and never changes.
+///
+/// Its size is the one in the header: a power of two, at least 32 KiB.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rom {
+    header: Header,
+    bytes: Box<[u8]>,
+    hash: u64,
+}
+
+impl Rom {
+    /// Checks and copies an image.
+    ///
+    /// An image longer than its header says is accepted only when the rest is padding (one byte value,
+    /// 00 or FF, all the way), which is dropped. The global checksum is reported, not asked for, as on
+    /// the console.
+    ///
+    /// # Errors
+    /// [`RomError`], of the first thing that is wrong in the order of its variants.
+    pub fn parse(bytes: &[u8]) -> Result<Self, RomError> {
+        if bytes.len() < HEADER_END {
+            return Err(RomError::TooShort { got: bytes.len() });
+        }
+        let expected = header::header_checksum(bytes);
+        if bytes[0x14D] != expected {
+            return Err(RomError::HeaderChecksum { got: bytes[0x14D], expected });
+        }
+        let code = bytes[0x147];
+        let kind = Kind::decode(code).map_err(|name| RomError::UnsupportedMapper { code, name })?;
+        let code = bytes[0x148];
+        let rom_size = header::rom_size(code).ok_or(RomError::RomSize { code })?;
+        let code = bytes[0x149];
+        let ram_size = header::ram_size(code).ok_or(RomError::RamSize { code })?;
+        if bytes.len() < rom_size {
+            return Err(RomError::Truncated { got: bytes.len(), expected: rom_size });
+        }
+        let (image, rest) = bytes.split_at(rom_size);
+        if ![0x00, 0xFF].iter().any(|fill| rest.iter().all(|byte| byte == fill)) {
+            return Err(RomError::Oversized { got: bytes.len(), expected: rom_size });
+        }
+        Ok(Self {
+            header: Header::decode(image, kind, rom_size, ram_size),
+            bytes: image.into(),
+            hash: header::fnv1a(image),
+        })
+    }
+
+    /// The decoded header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// The title in the header. See [`Header::title`].
+    pub fn title(&self) -> String {
+        self.header.title.clone()
+    }
+
+    /// The image, without padding behind it.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// FNV-1a (64 bits) over [`Rom::bytes`]: the same in every process and version.
+    pub fn hash(&self) -> u64 {
+        self.hash
+    }
+
+    /// The cartridge as it is at power-on, with the RAM that the header names.
+    pub fn new_cart(&self) -> Cart {
+        let ram = if self.header.kind.ram { self.header.ram_size } else { 0 };
+        Cart::new(self.board(), ram, self.header.kind.rtc)
+    }
+
+    /// Like [`Rom::new_cart`], but with RAM in whole banks of 8 KiB and at least one of them behind
+    /// MBC1, MBC3 and MBC5, whatever the header says. That is how `PyBoy` equips a cartridge.
+    pub fn new_cart_with_whole_banks(&self) -> Cart {
+        let Kind { mapper, ram, rtc, .. } = self.header.kind;
+        let size =
+            if mapper == Mapper::None && !ram { 0 } else { self.header.ram_size.max(0x2000) };
+        Cart::new(self.board(), size, rtc)
+    }
+
+    fn board(&self) -> Board {
+        let Kind { mapper, rumble, .. } = self.header.kind;
+        Board {
+            mapper,
+            rom_mask: self.bytes.len() - 1,
+            multicart: mapper == Mapper::Mbc1 && self.is_multicart(),
+            mbc30: mapper == Mapper::Mbc3
+                && (self.bytes.len() > 0x20_0000 || self.header.ram_size > 0x8000),
+            rumble,
+        }
+    }
+
+    /// MBC1 boards with several games wire the chip differently and cannot be told apart by the
+    /// header. They hold 1 MiB and each game brings a header, so the logo is there again at bank 0x10.
+    ///
+    /// # Source
+    /// gb-ctr, MBC1, "Multicarts".
+    fn is_multicart(&self) -> bool {
+        const SECOND_GAME: usize = 0x10 * 0x4000;
+        if self.bytes.len() != 0x10_0000 {
+            return false;
+        }
+        let logo = &self.bytes[0x104..0x134];
+        let blank = logo.iter().all(|&byte| byte == logo[0]);
+        !blank && *logo == self.bytes[SECOND_GAME + 0x104..SECOND_GAME + 0x134]
+    }
+}

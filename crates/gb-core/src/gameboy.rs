@@ -1,0 +1,409 @@
+//! One Game Boy: the processor, the machine around it, and frames.
+
+use std::sync::Arc;
+
+use crate::{
+    boot::Boot,
+    cart::{CartRamError, Rom, RtcTime},
+    cpu::{Cpu, Flags, Mode},
+    machine::{irq, DmaBus, FastBus, Machine},
+    ppu::{signal, Quirks, FRAME},
+    screen::Planes,
+    snapshot::{self, StateError},
+    state::{Reader, State, Writer},
+    NEVER,
+};
+
+/// Which machine's observables are reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Profile {
+    /// A DMG-ABC; frames end when V-blank begins.
+    #[default]
+    Hardware,
+    /// `PyBoy` 2.8.1: its boot state, frame boundaries and input latch.
+    PyBoy,
+}
+
+impl Profile {
+    pub(crate) fn ppu_quirks(self) -> Quirks {
+        let pyboy = self == Profile::PyBoy;
+        Quirks { window_without_bg: pyboy, no_early_zero: pyboy, blank_through_bgp: pyboy }
+    }
+}
+
+/// The processor's registers, by value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Registers {
+    pub a: u8,
+    pub f: u8,
+    pub b: u8,
+    pub c: u8,
+    pub d: u8,
+    pub e: u8,
+    pub h: u8,
+    pub l: u8,
+    pub sp: u16,
+    pub pc: u16,
+    /// Interrupt master enable.
+    pub ime: bool,
+    /// In `HALT` or `STOP`.
+    pub halted: bool,
+}
+
+/// A whole machine. Cloning copies about 30 KiB plus the cartridge RAM; the ROM is shared.
+#[derive(Clone, Debug)]
+pub struct GameBoy {
+    rom: Arc<Rom>,
+    cpu: Cpu,
+    machine: Machine,
+    /// Frames completed.
+    frames: u64,
+    /// When the current frame began.
+    frame_start: u64,
+}
+
+impl GameBoy {
+    /// A machine that has just left its boot program.
+    pub fn new(rom: Arc<Rom>, profile: Profile) -> Self {
+        let boot = Boot::of(profile);
+        let cpu = boot.cpu(&rom, profile);
+        let machine = boot.machine(&rom, profile);
+        let frame_start = boot.clock;
+        Self { rom, cpu, machine, frames: 0, frame_start }
+    }
+
+    /// Switches off and on again; cartridge RAM and clock start anew, the audio setting stays.
+    pub fn reset(&mut self) {
+        let rate = self.machine.apu.sample_rate();
+        *self = Self::new(Arc::clone(&self.rom), self.machine.profile);
+        self.set_audio(rate);
+    }
+
+    /// The cartridge image.
+    pub fn rom(&self) -> &Arc<Rom> {
+        &self.rom
+    }
+
+    /// The profile.
+    pub fn profile(&self) -> Profile {
+        self.machine.profile
+    }
+
+    /// Holds exactly these buttons from now on; bits 0–7 are Right, Left, Up, Down, A, B, Select,
+    /// Start.
+    pub fn set_buttons(&mut self, buttons: u8) {
+        let m = &mut self.machine;
+        let pressed = buttons & !m.joypad.buttons() != 0;
+        let fell = m.joypad.set_buttons(buttons);
+        // The reference requests the interrupt for any button that goes down, selected or not.
+        if fell && m.profile == Profile::Hardware || pressed && m.profile == Profile::PyBoy {
+            m.request(irq::JOYPAD);
+        }
+    }
+
+    /// The buttons held.
+    pub fn buttons(&self) -> u8 {
+        self.machine.joypad.buttons()
+    }
+
+    /// Runs to the end of the frame; draws it when `render` is set, so that
+    /// [`screen_planes`](Self::screen_planes) shows it afterwards.
+    pub fn run_frame(&mut self, render: bool) {
+        self.machine.ppu.set_rendering(render);
+        let frame = self.frames;
+        while self.frames == frame {
+            self.run(NEVER);
+        }
+        if render {
+            self.machine.ppu.finish_picture();
+            self.machine.ppu.set_rendering(false);
+        }
+    }
+
+    /// Runs at least `cycles` T-cycles, to an instruction boundary, without drawing.
+    pub fn run_cycles(&mut self, cycles: u64) {
+        let target = self.machine.clock.saturating_add(cycles);
+        while self.machine.clock < target {
+            self.run(target);
+        }
+    }
+
+    /// Runs until the clock reaches `target` or a frame ends.
+    fn run(&mut self, target: u64) {
+        loop {
+            let clock = self.machine.clock;
+            self.machine.sync(self.rom.bytes(), clock);
+            if self.frame_ends() {
+                self.frames += 1;
+                self.frame_start = self.machine.clock;
+                return;
+            }
+            let Self { rom, cpu, machine: m, .. } = self;
+            let rom = rom.bytes();
+            if clock >= target {
+                return;
+            }
+            m.plan();
+            let deadline = self.frame_start + FRAME;
+            let limit = target.min(deadline).min(m.next_event);
+            if !Self::attend(cpu, m, rom, limit) {
+                continue;
+            }
+            if m.dma.active() {
+                m.horizon = m.horizon.min(m.dma.next_change());
+                let mut bus = DmaBus::new(m, rom);
+                loop {
+                    cpu.step(&mut bus);
+                    if bus.clock >= bus.m.horizon {
+                        break;
+                    }
+                }
+                m.clock = bus.clock;
+            } else {
+                let mut bus = FastBus::new(m, rom);
+                loop {
+                    cpu.step(&mut bus);
+                    if bus.clock >= bus.m.horizon {
+                        break;
+                    }
+                }
+                m.clock = bus.clock;
+            }
+        }
+    }
+
+    /// Handles interrupts and the states in which no instruction runs, and sets the horizon.
+    /// Returns whether an instruction is to be executed now.
+    fn attend(cpu: &mut Cpu, m: &mut Machine, rom: &[u8], limit: u64) -> bool {
+        m.horizon = limit;
+        let pending = m.ie() & m.interrupt_flags & irq::ALL;
+        match cpu.mode {
+            Mode::Running => {}
+            Mode::Halted if pending != 0 => cpu.mode = Mode::Running,
+            Mode::Stopped if m.joypad.any_low() => cpu.mode = Mode::Running,
+            Mode::Halted | Mode::Locked => {
+                // Up to the M-cycle in which something may happen.
+                let wait = limit.saturating_sub(m.clock).max(4);
+                m.clock += wait.next_multiple_of(4);
+                return false;
+            }
+            Mode::Stopped => {
+                let wait = limit.saturating_sub(m.clock).max(4);
+                m.clock += wait.next_multiple_of(4);
+                m.write_io(rom, 0xFF04, 0, m.clock);
+                return false;
+            }
+        }
+        if cpu.ei_pending {
+            cpu.ei_pending = false;
+            cpu.ime = true;
+            m.horizon = 0;
+        } else if pending != 0 && cpu.ime {
+            let mut bus = DmaBus::new(m, rom);
+            cpu.dispatch(&mut bus);
+            m.clock = bus.clock;
+            m.horizon = 0;
+            return false;
+        }
+        if cpu.halt_bug {
+            let mut bus = DmaBus::new(m, rom);
+            cpu.step_after_halt_bug(&mut bus);
+            m.clock = bus.clock;
+            return false;
+        }
+        true
+    }
+
+    /// Whether the frame is over; consumes the signals that say so.
+    fn frame_ends(&mut self) -> bool {
+        let m = &mut self.machine;
+        let signals = m.take_frame_signals();
+        let timed_out = m.clock >= self.frame_start + FRAME;
+        match m.profile {
+            Profile::Hardware => signals & signal::FRAME != 0 || timed_out,
+            Profile::PyBoy => {
+                signals & (signal::TOP | signal::LCD) != 0 || (timed_out && !m.ppu.lcd_on())
+            }
+        }
+    }
+
+    /// T-cycles since power-on.
+    pub fn clock(&self) -> u64 {
+        self.machine.clock
+    }
+
+    /// Frames completed since the boot program ended.
+    pub fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// What the processor would read at `addr`, without blocking and without side effects.
+    pub fn peek(&self, addr: u16) -> u8 {
+        self.machine.peek(self.rom.bytes(), addr)
+    }
+
+    /// Writes as the processor would, but never blocked; below 8000 this reaches the mapper.
+    pub fn poke(&mut self, addr: u16, value: u8) {
+        let m = &mut self.machine;
+        match addr {
+            0x8000..=0x9FFF => m.ppu.vram[usize::from(addr & 0x1FFF)] = value,
+            0xFE00..=0xFEFF => m.set_object_memory(addr, value),
+            _ => m.write_slow(self.rom.bytes(), addr, value, m.clock),
+        }
+    }
+
+    /// Work RAM C000–DFFF.
+    pub fn wram(&self) -> &[u8; 0x2000] {
+        &self.machine.wram
+    }
+
+    /// The registers.
+    pub fn registers(&self) -> Registers {
+        let Cpu { a, flags, b, c, d, e, h, l, sp, pc, ime, .. } = self.cpu;
+        let halted = matches!(self.cpu.mode, Mode::Halted | Mode::Stopped);
+        Registers { a, f: flags.byte(), b, c, d, e, h, l, sp, pc, ime, halted }
+    }
+
+    /// Replaces the registers; the low four bits of F do not exist.
+    pub fn set_registers(&mut self, r: Registers) {
+        self.cpu = Cpu {
+            a: r.a,
+            flags: Flags::from_byte(r.f),
+            b: r.b,
+            c: r.c,
+            d: r.d,
+            e: r.e,
+            h: r.h,
+            l: r.l,
+            sp: r.sp,
+            pc: r.pc,
+            ime: r.ime,
+            ei_pending: false,
+            halt_bug: false,
+            mode: if r.halted { Mode::Halted } else { Mode::Running },
+        };
+    }
+
+    /// Whether an undefined opcode locked the processor.
+    pub fn stuck(&self) -> bool {
+        self.cpu.mode == Mode::Locked
+    }
+
+    /// Sets the 16-bit counter behind DIV, whose low two bits are fixed by the processor's clock.
+    /// Games draw their randomness from it.
+    pub fn set_div(&mut self, counter: u16) {
+        let m = &mut self.machine;
+        let clock = m.clock;
+        let old_base = m.timer.div_base;
+        m.timer.set_counter(clock, counter & !3);
+        m.apu.div_rebase(clock, old_base, m.timer.div_base);
+    }
+
+    /// The picture drawn last, as bit planes of shades.
+    pub fn screen_planes(&self) -> &Planes {
+        self.machine.ppu.planes()
+    }
+
+    /// The whole state: magic, version, ROM hash, checksum, every bit of the machine.
+    pub fn save_state(&self) -> Vec<u8> {
+        let mut w = Writer::default();
+        w.bytes.reserve(snapshot::HEADER + 0x9000 + self.cart_ram().len());
+        snapshot::begin(&mut w, self.machine.profile, self.rom.hash());
+        let Self { rom: _, cpu, machine, frames, frame_start } = self;
+        cpu.save(&mut w);
+        machine.save(&mut w);
+        frames.save(&mut w);
+        frame_start.save(&mut w);
+        snapshot::seal(&mut w.bytes);
+        w.bytes
+    }
+
+    /// Replaces the state by one that [`save_state`](Self::save_state) gave for the same ROM and
+    /// profile.
+    ///
+    /// # Errors
+    /// [`StateError`] when the bytes are damaged, truncated, from another ROM, profile or a newer
+    /// version; the machine is unchanged then.
+    pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), StateError> {
+        let body = snapshot::open(bytes, self.machine.profile, self.rom.hash())?;
+        let mut next = self.clone();
+        let mut r = Reader::new(body);
+        next.cpu
+            .load(&mut r)
+            .and_then(|()| next.machine.load(&mut r))
+            .and_then(|()| next.frames.load(&mut r))
+            .and_then(|()| next.frame_start.load(&mut r))
+            .map_err(|_| StateError::Malformed)?;
+        let m = &mut next.machine;
+        let age = m.clock.checked_sub(next.frame_start);
+        if !r.is_empty() || !m.valid() || age.is_none_or(|a| a > crate::MAX_LAG) {
+            return Err(StateError::Malformed);
+        }
+        m.remap();
+        m.ppu.invalidate();
+        *self = next;
+        Ok(())
+    }
+
+    /// Copies another machine's state, which is a copy of memory.
+    ///
+    /// # Errors
+    /// [`StateError`] when the other machine runs another ROM or profile.
+    pub fn copy_from(&mut self, other: &GameBoy) -> Result<(), StateError> {
+        if self.rom.hash() != other.rom.hash() {
+            let (got, expected) = (other.rom.hash(), self.rom.hash());
+            return Err(StateError::OtherRom { got, expected });
+        }
+        if self.profile() != other.profile() {
+            return Err(StateError::OtherProfile {
+                got: other.profile(),
+                expected: self.profile(),
+            });
+        }
+        let rate = self.machine.apu.sample_rate();
+        self.clone_from(other);
+        self.set_audio(rate);
+        Ok(())
+    }
+
+    /// Cartridge RAM, of whatever size the header names.
+    pub fn cart_ram(&self) -> &[u8] {
+        self.machine.cart.ram()
+    }
+
+    /// Replaces the cartridge RAM.
+    ///
+    /// # Errors
+    /// [`CartRamError`] when the size differs.
+    pub fn load_cart_ram(&mut self, bytes: &[u8]) -> Result<(), CartRamError> {
+        self.machine.cart.load_ram(bytes)
+    }
+
+    /// The cartridge's clock, if it has one; it runs on emulated time.
+    pub fn rtc(&self) -> Option<RtcTime> {
+        self.machine.cart.rtc(self.machine.clock)
+    }
+
+    /// Sets the cartridge's clock; returns whether there is one.
+    pub fn set_rtc(&mut self, time: RtcTime) -> bool {
+        self.machine.cart.set_rtc(time, self.machine.clock)
+    }
+
+    /// Stops or restarts the cartridge's clock; returns whether there is one.
+    pub fn freeze_rtc(&mut self, frozen: bool) -> bool {
+        self.machine.cart.freeze_rtc(frozen, self.machine.clock)
+    }
+
+    /// Starts producing audio at `sample_rate` Hz, or stops it.
+    pub fn set_audio(&mut self, sample_rate: Option<u32>) {
+        self.machine.apu.set_sample_rate(sample_rate);
+    }
+
+    /// The audio produced since the last call: left, right.
+    pub fn take_audio(&mut self) -> Vec<[i16; 2]> {
+        let m = &mut self.machine;
+        m.apu.sync(m.clock, m.timer.div_base);
+        m.apu.take_samples()
+    }
+}

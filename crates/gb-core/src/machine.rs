@@ -1,0 +1,491 @@
+//! Everything on the processor's bus, and the bus itself.
+//!
+//! Time is one counter of T-cycles. Components are brought up to it only when an access or an
+//! interrupt needs them; `next_event` says when the latter is next possible, and up to the
+//! `horizon` the processor runs without looking up.
+
+use crate::{
+    apu::Apu,
+    cart::Cart,
+    cpu::Bus,
+    dma::OamDma,
+    joypad::Joypad,
+    ppu::{signal, Ppu},
+    serial::Serial,
+    timer::Timer,
+    Profile,
+};
+
+/// Interrupt bits of IE and IF.
+pub(crate) mod irq {
+    pub(crate) const TIMER: u8 = 0x04;
+    pub(crate) const SERIAL: u8 = 0x08;
+    pub(crate) const JOYPAD: u8 = 0x10;
+    pub(crate) const ALL: u8 = 0x1F;
+}
+
+/// Index of IE in `hram`, whose last byte it is on the bus too.
+const IE: usize = 0x7F;
+
+/// The machine without its processor.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    pub(crate) clock: u64,
+    /// The processor must look up at the first instruction boundary at or after this clock.
+    pub(crate) horizon: u64,
+    /// When an interrupt may be requested next.
+    pub(crate) next_event: u64,
+    /// Offsets into the ROM of what 0000–3FFF and 4000–7FFF show.
+    pub(crate) rom_at: [usize; 2],
+    pub(crate) wram: [u8; 0x2000],
+    /// FF80–FFFE, and IE.
+    pub(crate) hram: [u8; 0x80],
+    /// FEA0–FEFF, which is memory in the `PyBoy` profile only.
+    pub(crate) unusable: [u8; 0x60],
+    pub(crate) interrupt_flags: u8,
+    pub(crate) ppu: Ppu,
+    pub(crate) timer: Timer,
+    pub(crate) serial: Serial,
+    pub(crate) joypad: Joypad,
+    pub(crate) dma: OamDma,
+    pub(crate) apu: Apu,
+    pub(crate) cart: Cart,
+    pub(crate) profile: Profile,
+}
+crate::state_fields!(Machine {
+    clock, wram, hram, unusable, interrupt_flags, ppu, timer, serial, joypad, dma, apu, cart,
+} skip { horizon, next_event, rom_at, profile });
+
+impl Machine {
+    pub(crate) fn ie(&self) -> u8 {
+        self.hram[IE]
+    }
+
+    /// Refreshes the ROM offsets from the mapper.
+    pub(crate) fn remap(&mut self) {
+        let (low, high) = self.cart.rom_banks();
+        self.rom_at = [low, high];
+    }
+
+    /// Brings the PPU up to `clock`.
+    #[inline]
+    pub(crate) fn sync_ppu(&mut self, clock: u64) {
+        self.ppu.sync(clock);
+        self.take_ppu_irqs();
+    }
+
+    #[inline]
+    fn take_ppu_irqs(&mut self) {
+        let requested = self.ppu.take_irqs();
+        if requested != 0 {
+            self.request(requested);
+        }
+    }
+
+    pub(crate) fn request(&mut self, bits: u8) {
+        self.interrupt_flags |= bits;
+        self.horizon = 0;
+    }
+
+    fn sync_timer(&mut self, clock: u64) {
+        if self.timer.sync(clock) {
+            self.request(irq::TIMER);
+        }
+    }
+
+    fn sync_serial(&mut self, clock: u64) {
+        if self.serial.sync(clock) {
+            self.request(irq::SERIAL);
+        }
+    }
+
+    /// Brings everything that can request an interrupt up to `clock`.
+    pub(crate) fn sync(&mut self, rom: &[u8], clock: u64) {
+        self.sync_dma(rom, clock);
+        self.sync_ppu(clock);
+        self.sync_timer(clock);
+        self.sync_serial(clock);
+    }
+
+    /// Interrupts that are requested and enabled at `clock`.
+    pub(crate) fn pending(&mut self, rom: &[u8], clock: u64) -> u8 {
+        self.sync(rom, clock);
+        self.ie() & self.interrupt_flags & irq::ALL
+    }
+
+    /// `STOP` resets DIV; returns whether the processor stays stopped.
+    fn stop(&mut self, rom: &[u8], clock: u64) -> bool {
+        self.write_io(rom, 0xFF04, 0, clock);
+        self.profile == Profile::Hardware && !self.joypad.any_low()
+    }
+
+    /// Plans the next time at which the processor has to look up.
+    pub(crate) fn plan(&mut self) {
+        self.next_event =
+            self.ppu.next_event().min(self.timer.next_event()).min(self.serial.next_event());
+    }
+
+    #[inline]
+    pub(crate) fn sync_dma(&mut self, rom: &[u8], clock: u64) {
+        if self.dma.active() {
+            self.run_dma(rom, clock);
+        }
+    }
+
+    fn run_dma(&mut self, rom: &[u8], clock: u64) {
+        while let Some(copy) = self.dma.take_due(clock) {
+            let v = self.memory(rom, copy.from);
+            self.ppu.write_oam(copy.to, v);
+        }
+    }
+
+    /// A byte of the memories 0000–FDFF, whoever is allowed to see it.
+    pub(crate) fn memory(&self, rom: &[u8], addr: u16) -> u8 {
+        match addr >> 12 {
+            0x0..=0x7 => {
+                let at = self.rom_at[usize::from(addr >> 14)] + usize::from(addr & 0x3FFF);
+                rom.get(at).copied().unwrap_or(0xFF)
+            }
+            0x8 | 0x9 => self.ppu.vram[usize::from(addr & 0x1FFF)],
+            0xA | 0xB => self.cart.read_ram(addr),
+            _ => self.wram[usize::from(addr & 0x1FFF)],
+        }
+    }
+
+    /// Reads anything that the fast path of the bus does not serve.
+    #[inline(never)]
+    pub(crate) fn read_slow(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
+        match addr {
+            0x8000..=0x9FFF => {
+                self.sync_ppu(clock);
+                if self.ppu.vram_readable(clock) {
+                    self.ppu.vram[usize::from(addr & 0x1FFF)]
+                } else {
+                    0xFF
+                }
+            }
+            0..=0xFDFF => self.memory(rom, addr),
+            0xFE00..=0xFEFF => {
+                self.sync_ppu(clock);
+                self.sync_dma(rom, clock);
+                if self.dma.owns_oam(clock) || !self.ppu.oam_readable() {
+                    0xFF
+                } else {
+                    self.object_memory(addr)
+                }
+            }
+            0xFF80.. => self.hram[usize::from(addr & 0x7F)],
+            0xFF00..=0xFF7F => self.read_io(rom, addr, clock),
+        }
+    }
+
+    /// FE00–FEFF without blocking.
+    pub(crate) fn object_memory(&self, addr: u16) -> u8 {
+        match usize::from(addr & 0xFF) {
+            i @ 0..0xA0 => self.ppu.oam[i],
+            i if self.profile == Profile::PyBoy => self.unusable[i - 0xA0],
+            _ => 0,
+        }
+    }
+
+    fn read_io(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
+        match addr {
+            0xFF00 => self.joypad.read(),
+            0xFF01 => {
+                self.sync_serial(clock);
+                self.serial.sb()
+            }
+            0xFF02 => {
+                self.sync_serial(clock);
+                self.serial.sc()
+            }
+            0xFF04..=0xFF07 => {
+                self.sync_timer(clock);
+                self.timer.read(addr, clock)
+            }
+            0xFF0F => {
+                self.sync(rom, clock);
+                0xE0 | self.interrupt_flags
+            }
+            0xFF10..=0xFF3F => self.apu.read(addr, clock, self.timer.div_base),
+            0xFF46 => self.dma.read(),
+            0xFF40..=0xFF4B => {
+                self.sync_ppu(clock);
+                self.ppu.read(addr)
+            }
+            _ => 0xFF,
+        }
+    }
+
+    /// Writes anything that the fast path of the bus does not serve.
+    #[inline(never)]
+    pub(crate) fn write_slow(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
+        match addr {
+            0x8000..=0x9FFF => {
+                self.sync_ppu(clock);
+                if self.ppu.vram_writable() {
+                    self.ppu.vram[usize::from(addr & 0x1FFF)] = v;
+                }
+            }
+            0..=0x7FFF => {
+                self.cart.write_control(addr, v, clock);
+                self.remap();
+            }
+            0xA000..=0xBFFF => self.cart.write_ram(addr, v, clock),
+            0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)] = v,
+            0xFE00..=0xFEFF => {
+                self.sync_ppu(clock);
+                self.sync_dma(rom, clock);
+                if !self.dma.owns_oam(clock) && self.ppu.oam_writable(clock) {
+                    self.set_object_memory(addr, v);
+                }
+            }
+            0xFF80.. => {
+                self.hram[usize::from(addr & 0x7F)] = v;
+                self.horizon = 0;
+            }
+            0xFF00..=0xFF7F => self.write_io(rom, addr, v, clock),
+        }
+    }
+
+    /// Writes FE00–FEFF without blocking.
+    pub(crate) fn set_object_memory(&mut self, addr: u16, v: u8) {
+        match usize::from(addr & 0xFF) {
+            i @ 0..0xA0 => self.ppu.write_oam(i as u8, v),
+            i if self.profile == Profile::PyBoy => self.unusable[i - 0xA0] = v,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn write_io(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
+        match addr {
+            0xFF00 => {
+                let fell = self.joypad.write(v);
+                if fell && self.profile == Profile::Hardware {
+                    self.request(irq::JOYPAD);
+                }
+            }
+            0xFF01 => {
+                self.sync_serial(clock);
+                self.serial.write_sb(v);
+            }
+            0xFF02 => {
+                self.sync_serial(clock);
+                self.serial.write_sc(v, clock, self.timer.div_base);
+                self.horizon = 0;
+            }
+            0xFF04 => {
+                self.sync_timer(clock);
+                self.sync_serial(clock);
+                self.apu.div_reset(clock, self.timer.div_base);
+                self.timer.reset_div(clock);
+                self.serial.reset_div(clock);
+                self.horizon = 0;
+            }
+            0xFF05..=0xFF06 => {
+                self.sync_timer(clock);
+                self.timer.write(addr, v, clock);
+                self.horizon = 0;
+            }
+            0xFF07 => {
+                // A count due in this very M-cycle already sees the new TAC.
+                self.sync_timer(clock - 1);
+                self.timer.write(addr, v, clock - 1);
+                self.sync_timer(clock);
+                self.horizon = 0;
+            }
+            0xFF0F => {
+                self.sync(rom, clock);
+                self.interrupt_flags = v & irq::ALL;
+                self.horizon = 0;
+            }
+            0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.timer.div_base),
+            0xFF46 => {
+                self.sync_dma(rom, clock);
+                self.dma.start(v, clock);
+                self.horizon = 0;
+            }
+            0xFF40..=0xFF4B => {
+                self.sync_ppu(clock);
+                self.ppu.write(addr, v, clock);
+                self.take_ppu_irqs();
+                if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) {
+                    self.horizon = 0;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// As the processor would read, but without blocking or side effects. The machine must be
+    /// synced to its clock.
+    pub(crate) fn peek(&self, rom: &[u8], addr: u16) -> u8 {
+        match addr {
+            0..=0xFDFF => self.memory(rom, addr),
+            0xFE00..=0xFEFF => self.object_memory(addr),
+            0xFF80.. => self.hram[usize::from(addr & 0x7F)],
+            0xFF00 => self.joypad.read(),
+            0xFF01 => self.serial.sb(),
+            0xFF02 => self.serial.sc(),
+            0xFF04..=0xFF07 => self.timer.read(addr, self.clock),
+            0xFF0F => 0xE0 | self.interrupt_flags,
+            0xFF10..=0xFF3F => self.apu.peek(addr, self.clock, self.timer.div_base),
+            0xFF46 => self.dma.read(),
+            0xFF40..=0xFF4B => self.ppu.read(addr),
+            _ => 0xFF,
+        }
+    }
+
+    /// Whether hostile state bytes left every value where running on is short and safe.
+    pub(crate) fn valid(&self) -> bool {
+        let clock = self.clock;
+        (0x1_0000..1 << 62).contains(&clock)
+            && self.interrupt_flags & !irq::ALL == 0
+            && self.ppu.valid(clock)
+            && self.timer.valid(clock)
+            && self.serial.valid(clock)
+            && self.joypad.valid()
+            && self.dma.valid(clock)
+            && self.apu.validate(clock)
+            && self.cart.validate(clock)
+    }
+
+    /// Frame-ending signals since the last call.
+    pub(crate) fn take_frame_signals(&mut self) -> u8 {
+        self.ppu.take_signals() & (signal::FRAME | signal::TOP | signal::LCD)
+    }
+}
+
+/// A bank of ROM.
+type Bank = [u8; 0x4000];
+
+/// The bus while no OAM DMA runs: memories are served directly.
+pub(crate) struct FastBus<'a> {
+    pub(crate) m: &'a mut Machine,
+    pub(crate) rom: &'a [u8],
+    /// What 0000–3FFF and 4000–7FFF show.
+    banks: [&'a Bank; 2],
+    pub(crate) clock: u64,
+}
+
+/// The banks at two offsets; the ROM is padded to whole banks and the mapper masks its numbers, so
+/// the empty bank is never seen.
+fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
+    at.map(|at| rom.get(at..).and_then(|r| r.first_chunk()).unwrap_or(&[0xFF; 0x4000]))
+}
+
+impl<'a> FastBus<'a> {
+    pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
+        let clock = m.clock;
+        let banks = banks(rom, m.rom_at);
+        Self { m, rom, banks, clock }
+    }
+}
+
+/// Interrupt lines and idle cycles are the same on both buses.
+macro_rules! common_bus_methods {
+    () => {
+        #[inline(always)]
+        fn idle(&mut self) {
+            self.clock += 4;
+        }
+
+        #[inline(always)]
+        fn pending(&mut self) -> u8 {
+            self.m.pending(self.rom, self.clock)
+        }
+
+        #[inline(always)]
+        fn acknowledge(&mut self, bit: u8) {
+            self.m.interrupt_flags &= !(1 << bit);
+        }
+
+        #[inline(always)]
+        fn attention(&mut self) {
+            self.m.horizon = 0;
+        }
+
+        #[inline(always)]
+        fn stop(&mut self) -> bool {
+            self.m.stop(self.rom, self.clock)
+        }
+    };
+}
+
+impl Bus for FastBus<'_> {
+    common_bus_methods!();
+
+    #[inline(always)]
+    fn read(&mut self, addr: u16) -> u8 {
+        self.clock += 4;
+        if addr < 0x8000 {
+            self.banks[usize::from(addr >> 14 & 1)][usize::from(addr & 0x3FFF)]
+        } else if addr & 0xE000 == 0xC000 {
+            self.m.wram[usize::from(addr & 0x1FFF)]
+        } else if addr >= 0xFF80 {
+            self.m.hram[usize::from(addr & 0x7F)]
+        } else {
+            self.m.read_slow(self.rom, addr, self.clock)
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, addr: u16, v: u8) {
+        self.clock += 4;
+        if addr & 0xE000 == 0xC000 {
+            self.m.wram[usize::from(addr & 0x1FFF)] = v;
+        } else if (0xFF80..0xFFFF).contains(&addr) {
+            self.m.hram[usize::from(addr & 0x7F)] = v;
+        } else {
+            self.m.write_slow(self.rom, addr, v, self.clock);
+            if addr < 0x8000 {
+                self.banks = banks(self.rom, self.m.rom_at);
+            }
+        }
+    }
+}
+
+/// The bus while an OAM DMA runs or is about to: every access lets it catch up first.
+pub(crate) struct DmaBus<'a> {
+    pub(crate) m: &'a mut Machine,
+    pub(crate) rom: &'a [u8],
+    pub(crate) clock: u64,
+}
+
+impl<'a> DmaBus<'a> {
+    pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
+        let clock = m.clock;
+        Self { m, rom, clock }
+    }
+
+    /// Only HRAM can be used without noticing the transfer.
+    #[inline(always)]
+    fn in_hram(addr: u16) -> bool {
+        (0xFF80..0xFFFF).contains(&addr)
+    }
+}
+
+impl Bus for DmaBus<'_> {
+    common_bus_methods!();
+
+    #[inline(always)]
+    fn read(&mut self, addr: u16) -> u8 {
+        self.clock += 4;
+        if Self::in_hram(addr) {
+            return self.m.hram[usize::from(addr & 0x7F)];
+        }
+        self.m.sync_dma(self.rom, self.clock);
+        self.m.read_slow(self.rom, addr, self.clock)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, addr: u16, v: u8) {
+        self.clock += 4;
+        if Self::in_hram(addr) {
+            self.m.hram[usize::from(addr & 0x7F)] = v;
+            return;
+        }
+        self.m.sync_dma(self.rom, self.clock);
+        self.m.write_slow(self.rom, addr, v, self.clock);
+    }
+}

@@ -1,0 +1,119 @@
+//! Test data, small programs and pictures.
+
+use std::fs::{self, File};
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use gb_core::cart::Rom;
+use gb_core::screen::{shades_into, HEIGHT, WIDTH};
+use gb_core::{GameBoy, Profile};
+
+/// T-cycles in one frame.
+pub const FRAME: u64 = 70_224;
+
+/// The folder with the Game Boy test data; `None`, with a printed reason, where it is missing.
+pub fn game_boy_data() -> Option<PathBuf> {
+    let shared = std::env::var_os("HYBRIDENV_SHARED").map_or_else(
+        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let data = shared.join("data/gameboy");
+    if data.is_dir() {
+        Some(data)
+    } else {
+        println!(
+            "skipped: no test data at {} (set HYBRIDENV_SHARED to the folder that holds `data`)",
+            data.display()
+        );
+        None
+    }
+}
+
+/// A machine at power-on with the ROM in `path`.
+pub fn boot(path: &Path, profile: Profile) -> GameBoy {
+    let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    insert(&bytes, profile)
+}
+
+/// A machine at power-on with a cartridge image.
+pub fn insert(image: &[u8], profile: Profile) -> GameBoy {
+    GameBoy::new(Arc::new(Rom::parse(image).unwrap()), profile)
+}
+
+/// Makes the header of a 32 KiB image good: cartridge type, no more ROM, RAM size code, checksum.
+pub fn fix_header(image: &mut [u8], kind: u8, ram_code: u8) {
+    (image[0x147], image[0x148], image[0x149]) = (kind, 0, ram_code);
+    image[0x14D] =
+        image[0x134..0x14D].iter().fold(0u8, |sum, byte| sum.wrapping_sub(*byte).wrapping_sub(1));
+}
+
+/// A small generator of reproducible choices (SplitMix64).
+pub struct Choices(pub u64);
+
+impl Choices {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`.
+    pub fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
+
+/// The picture of a machine: one byte a pixel, 0 (lightest) to 3 (darkest).
+pub fn shades(machine: &GameBoy) -> Vec<u8> {
+    let mut out = vec![0; WIDTH * HEIGHT];
+    shades_into(machine.screen_planes(), &mut out);
+    out
+}
+
+/// Reads a picture whose greys (or colours) stand for the four shades.
+pub fn read_shades(path: &Path) -> Vec<u8> {
+    let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let mut decoder = png::Decoder::new(BufReader::new(file));
+    decoder.set_transformations(png::Transformations::normalize_to_color8());
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{}", path.display());
+    let channels = info.color_type.samples();
+    // The green channel is the grey of a grey picture too.
+    let green = usize::from(channels >= 3);
+    pixels
+        .chunks_exact(channels)
+        .map(|pixel| 3 - ((u16::from(pixel[green]) * 3 + 127) / 255) as u8)
+        .collect()
+}
+
+/// Compares a picture with the one in `reference`; writes both to the build folder where they
+/// differ.
+pub fn check_picture(name: &str, machine: &GameBoy, reference: &Path) -> Result<(), String> {
+    let (got, expected) = (shades(machine), read_shades(reference));
+    let different = got.iter().zip(&expected).filter(|(got, expected)| got != expected).count();
+    if different == 0 {
+        return Ok(());
+    }
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    for (kind, picture) in [("actual", &got), ("expected", &expected)] {
+        write_shades(&folder.join(format!("{name}-{kind}.png")), picture);
+    }
+    Err(format!(
+        "{different} of {} pixels differ; see {name}-actual.png and {name}-expected.png in {}",
+        got.len(),
+        folder.display()
+    ))
+}
+
+fn write_shades(path: &Path, shades: &[u8]) {
+    let file = BufWriter::new(File::create(path).unwrap());
+    let mut encoder = png::Encoder::new(file, WIDTH as u32, HEIGHT as u32);
+    encoder.set_color(png::ColorType::Grayscale);
+    let greys: Vec<u8> = shades.iter().map(|shade| 255 - shade * 85).collect();
+    encoder.write_header().unwrap().write_image_data(&greys).unwrap();
+}

@@ -1,0 +1,12 @@
+//! The accuracy and robustness suite: whole programs, published vectors and hostile bytes.
+//!
+//! Test data lives outside the repository, in the folder named by `HYBRIDENV_SHARED` or else in
+//! `../shared` beside the repository. Tests that need it say so and pass without it.
+
+mod acid2;
+mod common;
+mod mooneye;
+mod robustness;
+mod rtc3;
+mod save_state;
+mod sm83;

@@ -1,0 +1,70 @@
+"""Reinforcement-learning environments that are fast, and shown to equal what they stand in for.
+
+Start with `GameBoyBatch`: n Game Boys stepped together. `Task` declares what they are rewarded for.
+Gymnasium environments are in `hybridenv.gym`, ready tasks in `hybridenv.tasks`; both load only when
+they are imported.
+"""
+
+from hybridenv.batch import (
+    DEFAULT_PALETTE,
+    GameBoyBatch,
+    RomHeader,
+    RtcTime,
+    States,
+    StepResult,
+    build_info,
+)
+from hybridenv.buttons import Button
+from hybridenv.errors import (
+    ActionError,
+    ArgumentError,
+    BusyError,
+    CartRamError,
+    ClosedError,
+    EnvCrashedError,
+    EnvIndexError,
+    ForkError,
+    HybridEnvError,
+    MissingDependencyError,
+    NotResetError,
+    RomError,
+    StateError,
+    TaskError,
+)
+from hybridenv.memory import Memory, Registers
+from hybridenv.task import Compare, Delta, Field, Task, Value
+
+__version__ = str(build_info()["version"])
+
+__all__ = [
+    "DEFAULT_PALETTE",
+    "ActionError",
+    "ArgumentError",
+    "BusyError",
+    "Button",
+    "CartRamError",
+    "ClosedError",
+    "Compare",
+    "Delta",
+    "EnvCrashedError",
+    "EnvIndexError",
+    "Field",
+    "ForkError",
+    "GameBoyBatch",
+    "HybridEnvError",
+    "Memory",
+    "MissingDependencyError",
+    "NotResetError",
+    "Registers",
+    "RomError",
+    "RomHeader",
+    "RtcTime",
+    "StateError",
+    "States",
+    "StepResult",
+    "Task",
+    "TaskError",
+    "Value",
+    "__version__",
+    "build_info",
+]

@@ -1,0 +1,23 @@
+"""The command line, `hybridenv`. Needs the extra: ``pip install "hybridenv[cli]"``."""
+
+import sys
+
+
+def main() -> None:
+    """Run the command line and leave the process: the console script `hybridenv`.
+
+    Exit codes: 0 success, 1 a file, ROM or option that hybridenv refuses, 2 wrong usage or a
+    missing extra, 130 interrupted. Messages go to standard error, results to standard output.
+    """
+    try:
+        from hybridenv.cli.app import run
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] not in ("typer", "rich", "PIL"):
+            raise
+        print(  # noqa: T201  # rich may be what is missing
+            f"hybridenv: the command line needs the package {error.name!r}, which is not "
+            "installed: pip install 'hybridenv[cli]'",
+            file=sys.stderr,
+        )
+        sys.exit(2)
+    run()

@@ -1,0 +1,147 @@
+"""The commands and their options; the work is in the modules beside this one."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal, NoReturn
+
+import typer
+
+from hybridenv.cli.bench import Bench
+from hybridenv.cli.bench import bench as run_bench
+from hybridenv.cli.console import err
+from hybridenv.cli.demo import demo as run_demo
+from hybridenv.cli.info import info as show_info
+from hybridenv.cli.play import Play
+from hybridenv.cli.play import play as run_play
+from hybridenv.errors import HybridEnvError
+
+app = typer.Typer(
+    name="hybridenv",
+    help="Game Boys by the hundred: play, measure and explain ROMs.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Rom = Annotated[
+    Path | None,
+    typer.Argument(help="A Game Boy ROM; the embedded game without it.", show_default=False),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option("--threads", min=1, help="Worker threads; one a core without it."),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of machines and random buttons.")]
+Profile = Annotated[
+    Literal["hardware", "pyboy"], typer.Option(help="Whose behaviour in detail to follow.")
+]
+
+
+@app.command()
+def play(
+    rom: Rom = None,
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of machines.")] = 1,
+    frames: Annotated[int, typer.Option(min=1, help="Frames to run.")] = 600,
+    buttons: Annotated[
+        str,
+        typer.Option(
+            help='"random", "none", or a script: FRAMES waits, BUTTONS*FRAMES holds, such as '
+            '"60 start*5 30 right+a*120".'
+        ),
+    ] = "random",
+    png: Annotated[Path | None, typer.Option(help="Write the last screens here.")] = None,
+    gif: Annotated[Path | None, typer.Option(help="Write an animation here.")] = None,
+    show: Annotated[bool, typer.Option("--show", help="Draw the last screen here.")] = False,
+    profile: Profile = "hardware",
+    threads: Threads = None,
+    seed: Seed = 0,
+) -> None:
+    """Run a ROM and show or keep what it shows."""
+    run_play(
+        Play(
+            rom=rom,
+            n=n,
+            frames=frames,
+            buttons=buttons,
+            profile=profile,
+            threads=threads,
+            seed=seed,
+            png=png,
+            gif=gif,
+            show=show,
+        )
+    )
+
+
+@app.command()
+def bench(
+    rom: Rom = None,
+    n: Annotated[
+        list[int] | None,
+        typer.Option("--n", min=1, help="Number of machines; may be repeated. [default: 128]"),
+    ] = None,
+    threads: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--threads", min=1, help="Worker threads; may be repeated. [default: 1, one a core]"
+        ),
+    ] = None,
+    frame_skip: Annotated[int, typer.Option(min=1, help="Frames a step.")] = 24,
+    obs: Annotated[
+        Literal["shades", "rgb", "packed"], typer.Option(help="Kind of observation.")
+    ] = "shades",
+    seconds: Annotated[float, typer.Option(min=0.01, help="Time for each measurement.")] = 2.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    profile: Profile = "hardware",
+    seed: Seed = 0,
+) -> None:
+    """Measure env-steps and frames a second, with random buttons."""
+    run_bench(
+        Bench(
+            rom=rom,
+            sizes=n or [128],
+            threads=threads or [1, None],
+            frame_skip=frame_skip,
+            obs=obs,
+            profile=profile,
+            seconds=seconds,
+            seed=seed,
+        ),
+        as_json,
+    )
+
+
+@app.command()
+def info(
+    rom: Rom = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Explain the header of a ROM in words."""
+    show_info(rom, as_json)
+
+
+@app.command()
+def demo(
+    n: Annotated[int, typer.Option("--n", min=1, help="Number of machines.")] = 128,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time that each side plays.")] = 6.0,
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo"),
+    threads: Threads = None,
+    seed: Seed = 0,
+) -> None:
+    """Play the embedded game on many machines, next to PyBoy where it is installed."""
+    run_demo(n, threads, seconds, out, seed)
+
+
+def run() -> None:
+    """Run the command line and leave the process; `hybridenv.cli.main` lists the exit codes."""
+    try:
+        app()
+    except HybridEnvError as error:
+        _fail(str(error))
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _fail(message: str) -> NoReturn:
+    err.print(f"error: {message}", style="red", markup=False, soft_wrap=True)
+    sys.exit(1)

@@ -1,0 +1,121 @@
+"""Contact sheets, GIFs and terminal previews from screens."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from rich.text import Text
+
+SHADES = ((0xE8, 0xF0, 0xD0), (0x98, 0xB8, 0x80), (0x40, 0x70, 0x58), (0x10, 0x28, 0x30))
+"""Colours of shades 0 to 3, lightest first, a little like the real screen."""
+
+GAP = 2
+"""Pixels between the screens of a sheet."""
+
+
+def sheet(shades: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
+    """Lay screens out in rows.
+
+    Args:
+        shades: uint8[n, h, w], each 0 to 3.
+        columns: Screens a row, at least 1.
+
+    Returns:
+        uint8[rows * (h + 2) + 2, columns * (w + 2) + 2] of shades on a dark ground.
+    """
+    n, height, width = shades.shape
+    lines = -(-n // columns)
+    page = np.full((lines * (height + GAP) + GAP, columns * (width + GAP) + GAP), 3, np.uint8)
+    for i, screen in enumerate(shades):
+        top = GAP + i // columns * (height + GAP)
+        left = GAP + i % columns * (width + GAP)
+        page[top : top + height, left : left + width] = screen
+    return page
+
+
+def columns_for(n: int) -> int:
+    """Choose how many screens a row make a sheet near 16:9 with few empty places.
+
+    Args:
+        n: Number of screens, at least 1.
+
+    Returns:
+        Screens a row, 1 to n.
+    """
+
+    def cost(columns: int) -> float:
+        lines = -(-n // columns)
+        shape = columns * 160 / (lines * 144)
+        return abs(math.log(shape / (16 / 9))) + 3 * (1 - n / (columns * lines))
+
+    return min(range(1, n + 1), key=cost)
+
+
+def image(shades: NDArray[np.uint8]) -> Image.Image:
+    """Colour shades.
+
+    Args:
+        shades: uint8[h, w], each 0 to 3.
+
+    Returns:
+        A palette image of four colours.
+    """
+    picture = Image.fromarray(shades)
+    picture.putpalette([channel for colour in SHADES for channel in colour])
+    return picture
+
+
+def save_png(path: Path, shades: NDArray[np.uint8]) -> None:
+    """Write a picture.
+
+    Args:
+        path: Where to; folders are made as needed.
+        shades: uint8[h, w], each 0 to 3.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image(shades).save(path, format="PNG", optimize=True)
+
+
+def save_gif(path: Path, frames: Sequence[NDArray[np.uint8]], milliseconds: int) -> None:
+    """Write an endless animation.
+
+    Args:
+        path: Where to; folders are made as needed.
+        frames: Pictures uint8[h, w] of one size, each 0 to 3; at least one.
+        milliseconds: Time that each is shown; a GIF counts in steps of 10.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    first, *rest = (image(frame) for frame in frames)
+    first.save(path, format="GIF", save_all=True, append_images=rest, duration=milliseconds, loop=0)
+
+
+def preview(shades: NDArray[np.uint8], colour: bool) -> Text:
+    """Draw a screen with characters, at half its size.
+
+    Args:
+        shades: uint8[144, 160], each 0 to 3.
+        colour: Use colours, two pixels a character; otherwise a character for their average.
+
+    Returns:
+        36 lines of 80 characters.
+    """
+    names = [f"rgb({r},{g},{b})" for r, g, b in SHADES]
+    small = shades[::2, ::2]
+    text = Text(no_wrap=True, end="")
+    for upper, lower in zip(small[::2], small[1::2], strict=True):
+        for top, bottom in zip(upper, lower, strict=True):
+            if colour:
+                text.append("▀", style=f"{names[top]} on {names[bottom]}")
+            else:
+                text.append(" ░▒█"[(int(top) + int(bottom) + 1) // 2])
+        text.append("\n")
+    return text
