@@ -41,7 +41,7 @@ class Settings:
         """Return ``work`` as this run does it."""
         if not self.quick:
             return work
-        return replace(work, steps=work.steps // QUICK, warm_up=work.warm_up // QUICK)
+        return replace(work, steps=work.steps // QUICK)
 
     def python(self, side: str) -> Path:
         """Return the interpreter that runs a side."""

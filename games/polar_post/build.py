@@ -130,7 +130,9 @@ def generate_art(folder: Path) -> None:
 
 def run_tool(command: list[str], folder: Path) -> None:
     """Run one step of the tool chain in ``folder``; its output becomes the error message."""
-    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    result = subprocess.run(  # noqa: S603 - fixed command lines
+        command, cwd=folder, capture_output=True, text=True, check=False
+    )
     noise = result.stdout + result.stderr
     if result.returncode or "warning" in noise.lower():
         raise BuildError(f"{' '.join(command)}: exit status {result.returncode}\n{noise}")
@@ -138,9 +140,12 @@ def run_tool(command: list[str], folder: Path) -> None:
 
 def sdcc_version() -> str | None:
     """Return the version of the installed SDCC ("4.2.0"), or None where there is none."""
-    if shutil.which("sdcc") is None or shutil.which("sdasgb") is None:
+    sdcc = shutil.which("sdcc")
+    if sdcc is None or shutil.which("sdasgb") is None:
         return None
-    text = subprocess.run(["sdcc", "--version"], capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(  # noqa: S603 - a fixed command line
+        [sdcc, "--version"], capture_output=True, text=True, check=True
+    ).stdout
     match = re.search(r"\b(\d+\.\d+\.\d+)\b", text)
     return match.group(1) if match else "unknown"
 
@@ -239,18 +244,18 @@ def main() -> int:
     try:
         rom = build()
     except BuildError as error:
-        print(f"build.py: {error}", file=sys.stderr)
+        sys.stderr.write(f"build.py: {error}\n")
         return 1
     used = len(rom.rstrip(b"\0"))
     if options.check:
         if not PACKAGED_ROM.is_file() or PACKAGED_ROM.read_bytes() != rom:
-            print(f"build.py: {PACKAGED_ROM} differs from its sources", file=sys.stderr)
+            sys.stderr.write(f"build.py: {PACKAGED_ROM} differs from its sources\n")
             return 1
-        print(f"{PACKAGED_ROM.name}: equal to its sources ({used} of {len(rom)} bytes used)")
+        sys.stdout.write(f"{PACKAGED_ROM.name}: equal to its sources ({used} bytes used)\n")
         return 0
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_bytes(rom)
-    print(f"{options.output}: {used} of {len(rom)} bytes used")
+    sys.stdout.write(f"{options.output}: {used} of {len(rom)} bytes used\n")
     return 0
 
 

@@ -63,7 +63,7 @@ class StepResult(NamedTuple):
 class States:
     """Copies of some of a batch's machines and episodes, kept in memory; see `save_states`.
 
-    They hold about 100 KiB an env, stay as they are, and can be loaded any number of times. For
+    They take about 30 KiB an env beside the cartridge's RAM, stay as they are, and can be loaded any number of times. For
     states that outlive the process, see `GameBoyBatch.save_state`.
     """
 

@@ -282,10 +282,8 @@ class Report:
         return 100 * self.equal[kind] / self.frames
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.frames} frames, {self.equal_all} equal in everything, "
-            f"{len(self.pictures)} different pictures"
-        ]
+        equal = f"{self.equal_all} equal in everything"
+        lines = [f"{self.frames} frames, {equal}, {len(self.pictures)} different pictures"]
         for kind in KINDS:
             text = f"  {kind:7}{self.percent(kind):7.2f} % equal"
             if kind in self.first:

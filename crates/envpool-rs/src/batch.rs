@@ -12,9 +12,6 @@ use crate::export::{Format, Observation};
 use crate::pool::{copies, Pool};
 use crate::task::{Outcome, Program};
 
-/// Free blocks kept per batch: enough for the columns of two steps in flight.
-const FREE_BLOCKS: usize = 16;
-
 /// Everything that a batch is built from.
 pub struct Config {
     /// One cartridge per environment; environments may share one.
@@ -97,7 +94,7 @@ impl Batch {
         Ok(Self {
             envs: config.roms.iter().enumerate().map(env).collect(),
             program: Arc::new(config.program),
-            buffers: BufferPool::new(FREE_BLOCKS),
+            buffers: BufferPool::new(),
             pool,
             pace: Pace {
                 frame_skip: config.frame_skip,

@@ -13,19 +13,24 @@ pub const ALIGN: usize = mem::size_of::<Line>();
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// A bounded free list of result memory, kept by exact size.
+/// Free blocks kept of one size: what two steps in flight need.
+const PER_SIZE: usize = 2;
+/// Free blocks kept in all.
+const IN_ALL: usize = 16;
+
+/// A bounded free list of result memory, kept by exact size, oldest first.
 ///
-/// Memory comes back when a [`Memory`] drops, and goes back to the allocator when the list is full
-/// or the pool itself is gone.
+/// Memory comes back when a [`Memory`] drops, and goes on to the allocator when the list has enough
+/// of its size or the pool itself is gone. When the list is full, the oldest block leaves it.
+#[derive(Default)]
 pub struct BufferPool {
     free: Mutex<Vec<Vec<Line>>>,
-    limit: usize,
 }
 
 impl BufferPool {
-    /// A pool that keeps at most `limit` free blocks.
-    pub fn new(limit: usize) -> Arc<Self> {
-        Arc::new(Self { free: Mutex::new(Vec::new()), limit })
+    /// An empty pool.
+    pub fn new() -> Arc<Self> {
+        Arc::default()
     }
 
     /// Room for `len` values of `T`. The values are zero or left over from an earlier result: the
@@ -34,7 +39,7 @@ impl BufferPool {
         let lines = (len * mem::size_of::<T>()).div_ceil(ALIGN);
         let mut free = self.lock();
         let reused =
-            free.iter().rposition(|block| block.len() == lines).map(|at| free.swap_remove(at));
+            free.iter().rposition(|block| block.len() == lines).map(|at| free.remove(at));
         drop(free);
         let lines = reused.unwrap_or_else(|| vec![Line::zeroed(); lines]);
         Buffer { memory: Memory { lines, home: Arc::downgrade(self) }, len, kind: PhantomData }
@@ -43,6 +48,16 @@ impl BufferPool {
     /// How many free blocks wait for reuse.
     pub fn free_blocks(&self) -> usize {
         self.lock().len()
+    }
+
+    fn give_back(&self, block: Vec<Line>) {
+        let mut free = self.lock();
+        if free.iter().filter(|other| other.len() == block.len()).count() < PER_SIZE {
+            if free.len() == IN_ALL {
+                free.remove(0);
+            }
+            free.push(block);
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Line>>> {
@@ -59,10 +74,7 @@ pub struct Memory {
 impl Drop for Memory {
     fn drop(&mut self) {
         if let Some(home) = self.home.upgrade() {
-            let mut free = home.lock();
-            if free.len() < home.limit {
-                free.push(mem::take(&mut self.lines));
-            }
+            home.give_back(mem::take(&mut self.lines));
         }
     }
 }
@@ -93,11 +105,11 @@ impl<T: Pod> Buffer<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BufferPool, ALIGN};
+    use super::{BufferPool, ALIGN, IN_ALL, PER_SIZE};
 
     #[test]
     fn blocks_are_aligned_and_hold_exactly_what_was_asked() {
-        let pool = BufferPool::new(4);
+        let pool = BufferPool::new();
         for len in [0, 1, 16, 17, 23040] {
             let mut buffer = pool.take::<f32>(len);
             assert_eq!(buffer.as_mut_slice().len(), len);
@@ -106,23 +118,35 @@ mod tests {
     }
 
     #[test]
-    fn memory_returns_when_dropped_and_only_up_to_the_limit() {
-        let pool = BufferPool::new(2);
-        let held: Vec<_> = (0..3).map(|_| pool.take::<u8>(100)).collect();
+    fn memory_returns_when_dropped_and_is_used_again_for_its_size() {
+        let pool = BufferPool::new();
+        let held: Vec<_> = (0..=PER_SIZE).map(|_| pool.take::<u8>(100)).collect();
         assert_eq!(pool.free_blocks(), 0);
         drop(held);
-        assert_eq!(pool.free_blocks(), 2);
+        assert_eq!(pool.free_blocks(), PER_SIZE);
         let again = pool.take::<u8>(100);
-        assert_eq!(pool.free_blocks(), 1, "a block of this size was free");
+        assert_eq!(pool.free_blocks(), PER_SIZE - 1, "a block of this size was free");
         let other = pool.take::<u8>(1000);
-        assert_eq!(pool.free_blocks(), 1, "no block of this size was free");
+        assert_eq!(pool.free_blocks(), PER_SIZE - 1, "no block of this size was free");
         drop((again, other));
-        assert_eq!(pool.free_blocks(), 2);
+        assert_eq!(pool.free_blocks(), PER_SIZE + 1);
+    }
+
+    #[test]
+    fn a_full_list_forgets_its_oldest_block() {
+        let pool = BufferPool::new();
+        for k in 1..=2 * IN_ALL {
+            drop(pool.take::<u8>(64 * k));
+        }
+        assert_eq!(pool.free_blocks(), IN_ALL);
+        drop(pool.take::<u8>(64 * 2 * IN_ALL));
+        let _oldest = pool.take::<u8>(64);
+        assert_eq!(pool.free_blocks(), IN_ALL, "the oldest block was still there");
     }
 
     #[test]
     fn memory_outlives_its_pool() {
-        let pool = BufferPool::new(2);
+        let pool = BufferPool::new();
         let mut buffer = pool.take::<u64>(3);
         drop(pool);
         buffer.as_mut_slice().copy_from_slice(&[1, 2, 3]);

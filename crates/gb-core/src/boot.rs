@@ -112,6 +112,7 @@ impl Boot {
             Profile::Hardware => draw_logo(&mut m.ppu.vram, rom),
             Profile::PyBoy => {
                 draw_pyboy_logo(&mut m.ppu.vram);
+                m.ppu.draw_all();
                 m.hram[0x7C] = 0xB1;
             }
         }

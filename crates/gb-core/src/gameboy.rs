@@ -59,8 +59,8 @@ pub struct GameBoy {
     machine: Machine,
     /// Frames completed.
     frames: u64,
-    /// When the current frame began.
-    frame_start: u64,
+    /// When the current frame ends if nothing else ends it.
+    frame_deadline: u64,
 }
 
 impl GameBoy {
@@ -69,8 +69,8 @@ impl GameBoy {
         let boot = Boot::of(profile);
         let cpu = boot.cpu(&rom, profile);
         let machine = boot.machine(&rom, profile);
-        let frame_start = boot.clock;
-        Self { rom, cpu, machine, frames: 0, frame_start }
+        let frame_deadline = boot.clock + FRAME;
+        Self { rom, cpu, machine, frames: 0, frame_deadline }
     }
 
     /// Switches off and on again; cartridge RAM and clock start anew, the audio setting stays.
@@ -110,10 +110,20 @@ impl GameBoy {
     /// Runs to the end of the frame; draws it when `render` is set, so that
     /// [`screen_planes`](Self::screen_planes) shows it afterwards.
     pub fn run_frame(&mut self, render: bool) {
+        self.frame::<false>(render);
+    }
+
+    /// As [`run_frame`](Self::run_frame), but brings every component up to date after every
+    /// instruction, so that nothing is skipped. Slow; the yardstick that the fast path must equal.
+    pub fn run_frame_strict(&mut self, render: bool) {
+        self.frame::<true>(render);
+    }
+
+    fn frame<const STRICT: bool>(&mut self, render: bool) {
         self.machine.ppu.set_rendering(render);
         let frame = self.frames;
         while self.frames == frame {
-            self.run(NEVER);
+            self.run::<STRICT>(NEVER);
         }
         if render {
             self.machine.ppu.finish_picture();
@@ -124,52 +134,42 @@ impl GameBoy {
     /// Runs at least `cycles` T-cycles, to an instruction boundary, without drawing.
     pub fn run_cycles(&mut self, cycles: u64) {
         let target = self.machine.clock.saturating_add(cycles);
-        while self.machine.clock < target {
-            self.run(target);
+        loop {
+            self.run::<false>(target);
+            if self.machine.clock >= target {
+                break;
+            }
         }
     }
 
     /// Runs until the clock reaches `target` or a frame ends.
-    fn run(&mut self, target: u64) {
+    fn run<const STRICT: bool>(&mut self, target: u64) {
         loop {
             let clock = self.machine.clock;
             self.machine.sync(self.rom.bytes(), clock);
-            if self.frame_ends() {
-                self.frames += 1;
-                self.frame_start = self.machine.clock;
+            if self.frame_ends() || clock >= target {
                 return;
             }
             let Self { rom, cpu, machine: m, .. } = self;
             let rom = rom.bytes();
-            if clock >= target {
-                return;
-            }
             m.plan();
-            let deadline = self.frame_start + FRAME;
-            let limit = target.min(deadline).min(m.next_event);
+            let limit = target.min(self.frame_deadline).min(m.next_event);
             if !Self::attend(cpu, m, rom, limit) {
                 continue;
             }
-            if m.dma.active() {
+            if STRICT {
+                m.horizon = 0;
+            }
+            m.clock = if m.dma.active() {
                 m.horizon = m.horizon.min(m.dma.next_change());
                 let mut bus = DmaBus::new(m, rom);
-                loop {
-                    cpu.step(&mut bus);
-                    if bus.clock >= bus.m.horizon {
-                        break;
-                    }
-                }
-                m.clock = bus.clock;
+                cpu.run(&mut bus);
+                bus.clock
             } else {
                 let mut bus = FastBus::new(m, rom);
-                loop {
-                    cpu.step(&mut bus);
-                    if bus.clock >= bus.m.horizon {
-                        break;
-                    }
-                }
-                m.clock = bus.clock;
-            }
+                cpu.run(&mut bus);
+                bus.clock
+            };
         }
     }
 
@@ -215,17 +215,25 @@ impl GameBoy {
         true
     }
 
-    /// Whether the frame is over; consumes the signals that say so.
+    /// Whether the frame is over; consumes the signals that say so and starts the next one.
     fn frame_ends(&mut self) -> bool {
         let m = &mut self.machine;
         let signals = m.take_frame_signals();
-        let timed_out = m.clock >= self.frame_start + FRAME;
-        match m.profile {
+        let timed_out = m.clock >= self.frame_deadline;
+        let ends = match m.profile {
             Profile::Hardware => signals & signal::FRAME != 0 || timed_out,
             Profile::PyBoy => {
                 signals & (signal::TOP | signal::LCD) != 0 || (timed_out && !m.ppu.lcd_on())
             }
+        };
+        if ends {
+            self.frames += 1;
+            self.frame_deadline = match m.profile {
+                Profile::PyBoy if !m.ppu.lcd_on() => m.ppu.next_blank_frame(m.clock),
+                _ => m.clock + FRAME,
+            };
         }
+        ends
     }
 
     /// T-cycles since power-on.
@@ -310,11 +318,11 @@ impl GameBoy {
         let mut w = Writer::default();
         w.bytes.reserve(snapshot::HEADER + 0x9000 + self.cart_ram().len());
         snapshot::begin(&mut w, self.machine.profile, self.rom.hash());
-        let Self { rom: _, cpu, machine, frames, frame_start } = self;
+        let Self { rom: _, cpu, machine, frames, frame_deadline } = self;
         cpu.save(&mut w);
         machine.save(&mut w);
         frames.save(&mut w);
-        frame_start.save(&mut w);
+        frame_deadline.save(&mut w);
         snapshot::seal(&mut w.bytes);
         w.bytes
     }
@@ -333,11 +341,11 @@ impl GameBoy {
             .load(&mut r)
             .and_then(|()| next.machine.load(&mut r))
             .and_then(|()| next.frames.load(&mut r))
-            .and_then(|()| next.frame_start.load(&mut r))
+            .and_then(|()| next.frame_deadline.load(&mut r))
             .map_err(|_| StateError::Malformed)?;
         let m = &mut next.machine;
-        let age = m.clock.checked_sub(next.frame_start);
-        if !r.is_empty() || !m.valid() || age.is_none_or(|a| a > crate::MAX_LAG) {
+        let left = next.frame_deadline.abs_diff(m.clock);
+        if !r.is_empty() || !m.valid() || left > crate::MAX_LAG {
             return Err(StateError::Malformed);
         }
         m.remap();

@@ -406,6 +406,11 @@ macro_rules! common_bus_methods {
         }
 
         #[inline(always)]
+        fn wants_attention(&self) -> bool {
+            self.clock >= self.m.horizon
+        }
+
+        #[inline(always)]
         fn stop(&mut self) -> bool {
             self.m.stop(self.rom, self.clock)
         }

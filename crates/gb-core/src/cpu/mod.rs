@@ -27,6 +27,10 @@ pub trait Bus {
     fn acknowledge(&mut self, bit: u8);
     /// The processor changed something (IME, HALT) that decides whether it may run on undisturbed.
     fn attention(&mut self);
+    /// Whether the caller of [`Cpu::run`] has to look before the next instruction.
+    fn wants_attention(&self) -> bool {
+        true
+    }
     /// `STOP` was executed: returns whether the processor stays stopped.
     fn stop(&mut self) -> bool;
 }
@@ -108,6 +112,17 @@ impl Cpu {
     #[inline(always)]
     pub fn set_hl(&mut self, v: u16) {
         [self.h, self.l] = v.to_be_bytes();
+    }
+
+    /// Executes instructions until the bus asks for attention, at least one.
+    #[inline(never)]
+    pub fn run<B: Bus>(&mut self, bus: &mut B) {
+        loop {
+            self.step(bus);
+            if bus.wants_attention() {
+                break;
+            }
+        }
     }
 
     /// Fetches and executes one instruction; interrupts are the caller's business.

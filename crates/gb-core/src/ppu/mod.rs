@@ -137,7 +137,7 @@ pub struct Ppu {
     wy: u8,
     wx: u8,
 
-    /// The clock of dot 0 of the current line.
+    /// The clock of dot 0 of the current line; while the LCD is off, of the moment it went off.
     line_start: u64,
     line: u8,
     phase: Phase,
@@ -289,6 +289,18 @@ impl Ppu {
     pub fn finish_picture(&mut self) {
         if !self.lcd_on() || self.first_frame {
             self.blank();
+        }
+    }
+
+    /// While the LCD is off: the next clock at which whole frames have passed since it went off.
+    pub fn next_blank_frame(&self, clock: u64) -> u64 {
+        self.line_start + ((clock - self.line_start) / FRAME + 1) * FRAME
+    }
+
+    /// Draws the whole picture with the registers and memories of this moment.
+    pub fn draw_all(&mut self) {
+        for line in 0..144 {
+            self.render_line(line, None);
         }
     }
 
@@ -625,6 +637,7 @@ impl Ppu {
         self.window_armed = false;
         self.window_line = 0;
         if v & lcdc::ON == 0 {
+            self.line_start = clock;
             self.phase_at = NEVER;
             self.irq_mode = IrqMode::HBlank;
             self.update_stat_line();
@@ -688,9 +701,9 @@ impl Ppu {
             && self.line < 154
             && self.mode < 4
             && self.enables & !0x78 == 0
+            && self.line_start <= clock
             && (!on
-                || (self.line_start <= clock
-                    && clock - self.line_start <= crate::MAX_LAG
+                || (clock - self.line_start <= crate::MAX_LAG
                     && self.phase_at >= self.line_start
                     && self.phase_at - self.line_start <= LINE))
     }

@@ -4,7 +4,7 @@ use gb_core::{GameBoy, Profile};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::common;
+use crate::common::{self, Choices};
 
 /// The cartridge types that run here.
 const KINDS: [u8; 12] = [0x00, 0x01, 0x03, 0x06, 0x08, 0x0F, 0x10, 0x13, 0x19, 0x1B, 0x1E, 0x09];
@@ -53,36 +53,45 @@ fn any_deed() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Runs a program with buttons, drawing some of the frames.
-fn run(machine: &mut GameBoy, buttons: &[u8]) {
+/// Runs a program with buttons, drawing some of the frames; then it must survive a save and a load.
+fn run(machine: &mut GameBoy, buttons: &[u8]) -> Result<(), TestCaseError> {
     for (frame, mask) in buttons.iter().enumerate() {
         machine.set_buttons(*mask);
         machine.run_frame(frame % 2 == 0);
     }
     let mut restored = GameBoy::new(machine.rom().clone(), machine.profile());
-    restored.load_state(&machine.save_state()).unwrap();
-    for machine in [machine, &mut restored] {
+    restored.load_state(&machine.save_state()).map_err(|e| TestCaseError::fail(e.to_string()))?;
+    for machine in [&mut *machine, &mut restored] {
         machine.run_frame(true);
     }
+    prop_assert!(machine.save_state() == restored.save_state(), "a restored machine went astray");
+    Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig {
+        cases: 96,
+        max_shrink_iters: 256,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn random_bytes_run(
-        mut image in vec(any::<u8>(), 0x8000),
+        seed in any::<u64>(),
         (kind, ram_code) in any_board(),
         profile in any_profile(),
         buttons in vec(any::<u8>(), 1..12),
     ) {
+        let mut choices = Choices(seed);
+        let mut image: Vec<u8> = (0..0x8000).map(|_| choices.next() as u8).collect();
         for byte in &mut image {
             if LOCKING.contains(byte) {
                 *byte = 0;
             }
         }
         common::fix_header(&mut image, kind, ram_code);
-        run(&mut common::insert(&image, profile), &buttons);
+        run(&mut common::insert(&image, profile), &buttons)?;
     }
 
     #[test]
@@ -103,7 +112,7 @@ proptest! {
         let end = 0x150 + program.len();
         image[end..end + 3].copy_from_slice(&[0xC3, 0x50, 0x01]);
         common::fix_header(&mut image, kind, ram_code);
-        run(&mut common::insert(&image, profile), &buttons);
+        run(&mut common::insert(&image, profile), &buttons)?;
     }
 
     #[test]
@@ -122,6 +131,6 @@ proptest! {
         }
         let registers = machine.registers();
         machine.set_registers(gb_core::Registers { pc, sp, ime: true, ..registers });
-        run(&mut machine, &[0, 0xFF]);
+        run(&mut machine, &[0, 0xFF])?;
     }
 }

@@ -1,0 +1,31 @@
+"""Fixtures for every test."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def shared_games() -> Path:
+    """The folder of third-party games; the test skips where it is missing."""
+    shared = Path(os.environ.get("HYBRIDENV_SHARED") or ROOT.parent / "shared")
+    games = shared / "data" / "gameboy" / "games"
+    if not games.is_dir():
+        pytest.skip(f"third-party games: {games} is missing (set HYBRIDENV_SHARED)")
+    return games
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Chance that is the same in every run."""
+    return np.random.default_rng(20_240_501)
