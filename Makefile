@@ -95,7 +95,7 @@ wheel: $(DEPS) ## Build one abi3 wheel into dist/
 
 .PHONY: docs
 docs: $(DEPS) ## Build the documentation into site/ (reads docstrings, needs no network)
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 .PHONY: rebuild-game
 rebuild-game: ## Rebuild the embedded game from source (needs SDCC)
@@ -118,11 +118,12 @@ $(DEPS): requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
 	@touch $@
 
-# The peers that are no development dependencies; a benchmark does without those that do not install.
-$(PEERS)/.deps:
-	@echo "==> creating $(PEERS) with gambaterm and stable-retro, where they install"
+# Peers that are measured but not needed for development; a benchmark does without those that do
+# not install here.
+$(PEERS)/.deps: bench/requirements-peers.txt
+	@echo "==> creating $(PEERS) with the peers that install here"
 	$(PYTHON) -m venv $(PEERS)
-	for peer in gambaterm stable-retro; do \
+	grep -v '^#' $< | while read -r peer; do \
 	  $(PEERS)/bin/python -m pip install --quiet "$$peer" || echo "$$peer does not install here"; done
 	@touch $@
 

@@ -36,13 +36,12 @@ class Hybridenv:
     Args:
         rom: ROM image.
         work: Machines, frame skip and threads.
-        profile: Behaviour to reproduce, see `hybridenv.GameBoyBatch`.
 
     Raises:
         RuntimeError: The native module was built without optimisation.
     """
 
-    def __init__(self, rom: bytes, work: Work, profile: str = "hardware") -> None:
+    def __init__(self, rom: bytes, work: Work) -> None:
         import hybridenv
 
         build = hybridenv.build_info()
@@ -56,7 +55,6 @@ class Hybridenv:
             work.machines,
             frame_skip=work.frame_skip,
             num_threads=work.threads,
-            profile=profile,
             seed=0,
         )
         self.batch.reset()

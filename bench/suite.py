@@ -144,7 +144,7 @@ class _Solo:
         self.play(work.warm_up)
 
     def play(self, steps: int) -> float:
-        """Play ``steps`` steps; the seconds that they took."""
+        """Play ``steps`` steps; the seconds of CPU that they took."""
         masks = self._buttons.take(steps, self._work.frame_skip)
         block = struct.pack("<I", steps) + b"".join(map(bytes, masks))
         if self._process.stdin is None or self._process.stdout is None:
@@ -164,7 +164,7 @@ class _Solo:
 def _overhead(game: Game, settings: Settings) -> CaseResult:
     """Measure a batch on one thread against the same emulation in a plain Rust loop."""
     work = settings.sized(BATCH)
-    measured = Measured("wall")
+    measured = Measured("cpu")
     try:
         solo = _Solo(game, work, settings.seed)
     except SideFailedError as error:
@@ -176,7 +176,7 @@ def _overhead(game: Game, settings: Settings) -> CaseResult:
             measured.versions["hybridenv"] = side.version
             measured.rates = {"hybridenv": [], "solo": []}
             for _ in range(settings.repeats):
-                measured.rates["hybridenv"].append(work.frames / side.play()["wall"])
+                measured.rates["hybridenv"].append(work.frames / side.play()["cpu"])
                 measured.rates["solo"].append(work.frames / solo.play(work.steps))
         finally:
             side.close()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybridenv import _native
 from hybridenv.cartridge import RomHeader, RomSource, RtcTime, read_images
+from hybridenv.checks import address_array, choice, four_colours, whole, whole_or_none
 from hybridenv.errors import ArgumentError, EnvIndexError, MissingDependencyError
 from hybridenv.memory import Memory, Registers
 from hybridenv.task import Task
@@ -63,8 +64,8 @@ class StepResult(NamedTuple):
 class States:
     """Copies of some of a batch's machines and episodes, kept in memory; see `save_states`.
 
-    They take about 30 KiB an env beside the cartridge's RAM, stay as they are, and can be loaded any number of times. For
-    states that outlive the process, see `GameBoyBatch.save_state`.
+    They take about 30 KiB an env beside the cartridge's RAM, stay as they are, and can be loaded
+    any number of times. For states that outlive the process, see `GameBoyBatch.save_state`.
     """
 
     __slots__ = ("_native",)
@@ -149,12 +150,12 @@ class GameBoyBatch:
         task: Task | None = None,
         noop_max: int = 0,
     ) -> None:
-        n = _whole("n", n, 1, 2**24)
-        frame_skip = _whole("frame_skip", frame_skip, 1, 2**32 - 1)
+        n = whole("n", n, 1, 2**24)
+        frame_skip = whole("frame_skip", frame_skip, 1, 2**32 - 1)
         press_frames = frame_skip if press_frames is None else press_frames
-        press_frames = _whole("press_frames", press_frames, 1, frame_skip)
-        _choice("obs", obs, Obs)
-        _choice("profile", profile, Profile)
+        press_frames = whole("press_frames", press_frames, 1, frame_skip)
+        choice("obs", obs, Obs)
+        choice("profile", profile, Profile)
         if task is not None and not isinstance(task, Task):
             raise ArgumentError(f"task: got {type(task).__name__}, expected a Task or None")
         images = read_images(rom, n)
@@ -164,12 +165,12 @@ class GameBoyBatch:
             [distinct[image] for image in images],
             frame_skip=frame_skip,
             press_frames=press_frames,
-            noop_max=_whole("noop_max", noop_max, 0, 2**32 - 1),
+            noop_max=whole("noop_max", noop_max, 0, 2**32 - 1),
             obs=obs,
-            palette=_palette(DEFAULT_PALETTE if palette is None else palette),
-            num_threads=_whole_or_none("num_threads", num_threads, 1, _MOST_THREADS),
+            palette=four_colours(DEFAULT_PALETTE if palette is None else palette),
+            num_threads=whole_or_none("num_threads", num_threads, 1, _MOST_THREADS),
             profile=profile,
-            seed=_whole_or_none("seed", seed, 0, _SEEDS - 1),
+            seed=whole_or_none("seed", seed, 0, _SEEDS - 1),
             task=None if task is None else task.compiled(),
             warm_up=[] if task is None else list(task.start),
         )
@@ -297,7 +298,7 @@ class GameBoyBatch:
             ArgumentError: There is no such kind of picture.
         """
         if obs is not None:
-            _choice("obs", obs, Obs)
+            choice("obs", obs, Obs)
         return self._native.screen(obs)
 
     def screenshot(self, i: int = 0) -> Image:
@@ -349,7 +350,7 @@ class GameBoyBatch:
             ArgumentError: An address is out of range or not a whole number.
             EnvCrashedError: An env has crashed.
         """
-        return self._native.read_memory(_address_array(addresses))
+        return self._native.read_memory(address_array(addresses))
 
     def write_memory(self, i: int, address: int, value: int) -> None:
         """Write a byte into env i, as the processor would.
@@ -545,7 +546,7 @@ class GameBoyBatch:
         """
         limits = (511, 31, 63, 63, 1, 1, 4_194_303)
         for name, value, limit in zip(RtcTime._fields, time, limits, strict=True):
-            _whole(f"set_rtc: {name}", int(value), 0, limit)
+            whole(f"set_rtc: {name}", int(value), 0, limit)
         self._native.set_rtc(self._index(i), time)
 
     def freeze_rtc(self, i: int, frozen: bool = True) -> None:
@@ -574,7 +575,7 @@ class GameBoyBatch:
         Raises:
             ArgumentError: The rate is out of range.
         """
-        self._native.set_audio(_whole_or_none("sample_rate", sample_rate, 8_000, 192_000))
+        self._native.set_audio(whole_or_none("sample_rate", sample_rate, 8_000, 192_000))
 
     def take_audio(self, i: int = 0) -> NDArray[np.int16]:
         """Take the sound that env i has made since the last time.
@@ -639,10 +640,10 @@ class GameBoyBatch:
         if seed is None:
             return None
         if not isinstance(seed, Sequence | np.ndarray):
-            return _whole("seed", seed, 0, _SEEDS - 1)
+            return whole("seed", seed, 0, _SEEDS - 1)
         if len(seed) != self._n:
             raise ArgumentError(f"seed: got {len(seed)} seeds, expected one, or n = {self._n}")
-        return [_whole_or_none(f"seed[{i}]", one, 0, _SEEDS - 1) for i, one in enumerate(seed)]
+        return [whole_or_none(f"seed[{i}]", one, 0, _SEEDS - 1) for i, one in enumerate(seed)]
 
 
 def build_info() -> Mapping[str, str | bool]:
@@ -653,50 +654,3 @@ def build_info() -> Mapping[str, str | bool]:
         target_features and rustc.
     """
     return _native.build_info()
-
-
-def _whole(what: str, value: object, low: int, high: int) -> int:
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
-    if number is None or not low <= number <= high:
-        raise ArgumentError(f"{what}: got {value!r}, expected a whole number {low} to {high}")
-    return number
-
-
-def _whole_or_none(what: str, value: object, low: int, high: int) -> int | None:
-    return None if value is None else _whole(what, value, low, high)
-
-
-def _choice(what: str, value: object, choices: object) -> None:
-    if value not in get_args(choices):
-        names = ", ".join(map(repr, get_args(choices)))
-        raise ArgumentError(f"{what}: got {value!r}, expected one of {names}")
-
-
-def _palette(palette: Sequence[Sequence[int]]) -> list[list[int]]:
-    try:
-        colours = [[_whole("palette", part, 0, 255) for part in colour] for colour in palette]
-    except TypeError:
-        colours = []
-    if [len(colour) for colour in colours] != [3] * 4:
-        raise ArgumentError(
-            f"palette: got {palette!r}, expected 4 colours of red, green and blue, lightest first"
-        )
-    return colours
-
-
-def _address_array(addresses: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
-    given = np.asarray(addresses)
-    if given.size == 0:
-        given = given.astype(np.uint16)
-    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
-        raise ArgumentError(
-            f"addresses: got {given.dtype} of shape {given.shape}, expected integers of shape (m,)"
-        )
-    if given.dtype != np.uint16:
-        outside = given[(given < 0) | (given > 0xFFFF)]
-        if outside.size:
-            raise ArgumentError(f"addresses: got {int(outside[0])}, expected 0 to 0xFFFF")
-    return given.astype(np.uint16, copy=False)

@@ -14,17 +14,18 @@ POLAR_POST = Task(
         "score": Field(0xC005, size=2),
         "progress": Field(0xC00A, size=2),
     },
-    reward=(Delta("score", low=0),),
+    reward=(Delta("score", weight=0.01, low=0),),
     terminated=(Compare("state", "==", _GAME_OVER),),
-    max_steps=9_000,
+    max_steps=2_250,
     info=("score", "lives", "level", "progress"),
     start=((0, 30),),
 )
-"""The embedded game: a reward of one a point scored, over when the last life is lost.
+"""The embedded game: a hundredth of the points scored in the step, over with the last life.
 
-An episode starts at the title, which A or Start leaves; what the sea holds depends on the machine's
-seed and on when that happens. `info` has `score`, `lives` (from 3), `level` (from 1) and
-`progress` (pixels travelled in the level). After 9,000 steps the episode is cut off.
+An episode starts at the title, which A or Start leaves. What the sea holds then depends on the
+machine's divider, which a seed sets, and on the frame of that press. `info` has `score`, `lives` (3
+at first), `level` (from 1) and `progress` (pixels travelled in the level). An episode is cut off
+after 2,250 steps: five minutes of the game at 8 frames a step, fifteen at 24.
 
-Source: the memory map in `games/polar_post/README.md`.
+Source: the memory map in `docs/game.md`.
 """

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! Plays the masks of standard input, one a frame. In frame number `FRAME` it prints a line
-//! before every instruction (and at every stop of a halted machine): the clock, PC, AF, BC, DE,
-//! HL, SP, IF, IE, LCDC, STAT, LY, DIV, TIMA in hexadecimal, the clock in decimal.
+//! before every instruction, and one at the end: the clock in decimal, then PC, AF, BC, DE, HL,
+//! SP, IF, IE, LCDC, STAT, LY, DIV and TIMA in hexadecimal.
 
 use std::error::Error;
 use std::io::{BufWriter, Read, Write};
@@ -60,7 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let frames = machine.frames();
     while machine.frames() == frames {
-        line(&mut out, &machine)?;
+        if !machine.registers().halted {
+            line(&mut out, &machine)?;
+        }
         machine.run_cycles(1);
     }
     line(&mut out, &machine)?;

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytemuck::{Pod, Zeroable};
 
@@ -13,15 +13,18 @@ pub const ALIGN: usize = mem::size_of::<Line>();
 #[repr(C, align(64))]
 struct Line([u8; 64]);
 
-/// Free blocks kept of one size: what two steps in flight need.
-const PER_SIZE: usize = 2;
-/// Free blocks kept in all.
-const IN_ALL: usize = 16;
+/// Blocks below this size are left to the allocator, which is as fast for them.
+const POOLED_BYTES: usize = 64 << 10;
+/// Free memory that is kept, unless [`KEPT_BLOCKS`] blocks alone are more.
+const KEPT_BYTES: usize = 128 << 20;
+/// Free blocks that are kept whatever their size: what two steps in flight need.
+const KEPT_BLOCKS: usize = 2;
 
-/// A bounded free list of result memory, kept by exact size, oldest first.
+/// A bounded free list of result memory, by exact size, oldest first.
 ///
-/// Memory comes back when a [`Memory`] drops, and goes on to the allocator when the list has enough
-/// of its size or the pool itself is gone. When the list is full, the oldest block leaves it.
+/// Memory comes back when a [`Memory`] drops; a list that holds too much gives its oldest blocks to
+/// the allocator. Touching fresh pages costs several times what writing a picture does, which is
+/// why blocks are kept.
 #[derive(Default)]
 pub struct BufferPool {
     free: Mutex<Vec<Vec<Line>>>,
@@ -38,8 +41,7 @@ impl BufferPool {
     pub fn take<T: Pod>(self: &Arc<Self>, len: usize) -> Buffer<T> {
         let lines = (len * mem::size_of::<T>()).div_ceil(ALIGN);
         let mut free = self.lock();
-        let reused =
-            free.iter().rposition(|block| block.len() == lines).map(|at| free.remove(at));
+        let reused = free.iter().rposition(|block| block.len() == lines).map(|at| free.remove(at));
         drop(free);
         let lines = reused.unwrap_or_else(|| vec![Line::zeroed(); lines]);
         Buffer { memory: Memory { lines, home: Arc::downgrade(self) }, len, kind: PhantomData }
@@ -51,16 +53,25 @@ impl BufferPool {
     }
 
     fn give_back(&self, block: Vec<Line>) {
-        let mut free = self.lock();
-        if free.iter().filter(|other| other.len() == block.len()).count() < PER_SIZE {
-            if free.len() == IN_ALL {
-                free.remove(0);
-            }
-            free.push(block);
+        if block.len() * ALIGN < POOLED_BYTES {
+            return;
         }
+        let bytes = |block: &Vec<Line>| block.len() * ALIGN;
+        let mut free = self.lock();
+        free.push(block);
+        let mut kept: usize = free.iter().map(bytes).sum();
+        let mut gone = 0;
+        while kept > KEPT_BYTES && free.len() - gone > KEPT_BLOCKS {
+            kept -= bytes(&free[gone]);
+            gone += 1;
+        }
+        let gone: Vec<_> = free.drain(..gone).collect();
+        // Unmapping takes time: not under the lock.
+        drop(free);
+        drop(gone);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Vec<Line>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Vec<Line>>> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -105,7 +116,7 @@ impl<T: Pod> Buffer<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::{BufferPool, ALIGN, IN_ALL, PER_SIZE};
+    use super::{BufferPool, ALIGN, KEPT_BLOCKS, KEPT_BYTES, POOLED_BYTES};
 
     #[test]
     fn blocks_are_aligned_and_hold_exactly_what_was_asked() {
@@ -120,28 +131,29 @@ mod tests {
     #[test]
     fn memory_returns_when_dropped_and_is_used_again_for_its_size() {
         let pool = BufferPool::new();
-        let held: Vec<_> = (0..=PER_SIZE).map(|_| pool.take::<u8>(100)).collect();
+        let held: Vec<_> = (0..3).map(|_| pool.take::<u8>(POOLED_BYTES)).collect();
         assert_eq!(pool.free_blocks(), 0);
         drop(held);
-        assert_eq!(pool.free_blocks(), PER_SIZE);
-        let again = pool.take::<u8>(100);
-        assert_eq!(pool.free_blocks(), PER_SIZE - 1, "a block of this size was free");
-        let other = pool.take::<u8>(1000);
-        assert_eq!(pool.free_blocks(), PER_SIZE - 1, "no block of this size was free");
-        drop((again, other));
-        assert_eq!(pool.free_blocks(), PER_SIZE + 1);
+        assert_eq!(pool.free_blocks(), 3);
+        let again = pool.take::<u8>(POOLED_BYTES);
+        assert_eq!(pool.free_blocks(), 2, "a block of this size was free");
+        let other = pool.take::<u8>(2 * POOLED_BYTES);
+        assert_eq!(pool.free_blocks(), 2, "no block of this size was free");
+        drop((again, other, pool.take::<u8>(POOLED_BYTES - ALIGN)));
+        assert_eq!(pool.free_blocks(), 4, "a small block was kept");
     }
 
     #[test]
-    fn a_full_list_forgets_its_oldest_block() {
+    fn a_list_that_holds_too_much_forgets_its_oldest_blocks() {
         let pool = BufferPool::new();
-        for k in 1..=2 * IN_ALL {
-            drop(pool.take::<u8>(64 * k));
-        }
-        assert_eq!(pool.free_blocks(), IN_ALL);
-        drop(pool.take::<u8>(64 * 2 * IN_ALL));
-        let _oldest = pool.take::<u8>(64);
-        assert_eq!(pool.free_blocks(), IN_ALL, "the oldest block was still there");
+        let quarter = KEPT_BYTES / 4;
+        drop((0..6).map(|k| pool.take::<u8>(quarter + k * ALIGN)).collect::<Vec<_>>());
+        assert_eq!(pool.free_blocks(), 3);
+        let newest = pool.take::<u8>(quarter + 5 * ALIGN);
+        assert_eq!(pool.free_blocks(), 2, "the newest block was gone");
+        drop(newest);
+        drop((0..3).map(|_| pool.take::<u8>(KEPT_BYTES)).collect::<Vec<_>>());
+        assert_eq!(pool.free_blocks(), KEPT_BLOCKS);
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Boot {
             joypad: Joypad::new(self.joypad_select, latched, self.joypad_latch),
             dma: OamDma::new(0xFF),
             apu,
-            cart: rom.new_cart(),
+            // The reference gives every mapper with RAM whole banks, at least one.
+            cart: if latched { rom.new_cart_with_whole_banks() } else { rom.new_cart() },
             profile,
         };
         m.remap();

@@ -17,9 +17,9 @@ pub struct OamDma {
     register: u8,
     /// Source page of the running transfer.
     source: u8,
-    /// Next byte of the running transfer; `LENGTH` when none runs.
+    /// Next byte of the running transfer.
     index: u8,
-    /// Clock at which byte `index` is copied.
+    /// Clock at which byte `index` is copied, or at which the transfer ends; `NEVER` when none runs.
     next_at: u64,
     /// Clock at which a requested transfer begins, from `register`.
     queued_at: u64,
@@ -54,7 +54,7 @@ impl OamDma {
 
     /// Whether something runs or waits to run.
     pub fn active(&self) -> bool {
-        self.index < LENGTH || self.queued_at != NEVER
+        self.next_at != NEVER || self.queued_at != NEVER
     }
 
     /// When the unit next starts or stops owning OAM.
@@ -63,10 +63,10 @@ impl OamDma {
         end.min(self.queued_at)
     }
 
-    /// Whether OAM belongs to the unit; call after the copies due have been taken.
-    pub fn owns_oam(&self, clock: u64) -> bool {
-        // The byte copied last still occupies the bus in its M-cycle.
-        self.index < LENGTH && self.index > 0 || self.next_at != NEVER && clock < self.next_at
+    /// Whether OAM belongs to the unit; call after the copies due have been taken. The byte copied
+    /// last still occupies the bus in its M-cycle.
+    pub fn owns_oam(&self) -> bool {
+        self.next_at != NEVER
     }
 
     /// The next copy that is due, in order.
@@ -83,21 +83,13 @@ impl OamDma {
         }
         if self.index == LENGTH {
             self.next_at = NEVER;
-            return self.take_due_queued(clock);
+            return if self.queued_at <= clock { self.take_due(clock) } else { None };
         }
         let copy =
             Copy { from: u16::from(self.source) << 8 | u16::from(self.index), to: self.index };
         self.index += 1;
         self.next_at += 4;
         Some(copy)
-    }
-
-    fn take_due_queued(&mut self, clock: u64) -> Option<Copy> {
-        if self.queued_at <= clock {
-            self.take_due(clock)
-        } else {
-            None
-        }
     }
 
     /// Whether hostile state bytes left every value in its domain.

@@ -162,13 +162,9 @@ impl GameBoy {
             }
             m.clock = if m.dma.active() {
                 m.horizon = m.horizon.min(m.dma.next_change());
-                let mut bus = DmaBus::new(m, rom);
-                cpu.run(&mut bus);
-                bus.clock
+                cpu.run(|| DmaBus::new(m, rom))
             } else {
-                let mut bus = FastBus::new(m, rom);
-                cpu.run(&mut bus);
-                bus.clock
+                cpu.run(|| FastBus::new(m, rom))
             };
         }
     }
@@ -227,7 +223,7 @@ impl GameBoy {
             }
         };
         if ends {
-            self.frames += 1;
+            self.frames = self.frames.wrapping_add(1);
             self.frame_deadline = match m.profile {
                 Profile::PyBoy if !m.ppu.lcd_on() => m.ppu.next_blank_frame(m.clock),
                 _ => m.clock + FRAME,

@@ -155,6 +155,7 @@ impl Machine {
     /// Reads anything that the fast path of the bus does not serve.
     #[inline(never)]
     pub(crate) fn read_slow(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
+        self.sync_dma(rom, clock);
         match addr {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
@@ -167,8 +168,7 @@ impl Machine {
             0..=0xFDFF => self.memory(rom, addr),
             0xFE00..=0xFEFF => {
                 self.sync_ppu(clock);
-                self.sync_dma(rom, clock);
-                if self.dma.owns_oam(clock) || !self.ppu.oam_readable() {
+                if self.dma.owns_oam() || !self.ppu.oam_readable() {
                     0xFF
                 } else {
                     self.object_memory(addr)
@@ -220,6 +220,7 @@ impl Machine {
     /// Writes anything that the fast path of the bus does not serve.
     #[inline(never)]
     pub(crate) fn write_slow(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
+        self.sync_dma(rom, clock);
         match addr {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
@@ -235,8 +236,7 @@ impl Machine {
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)] = v,
             0xFE00..=0xFEFF => {
                 self.sync_ppu(clock);
-                self.sync_dma(rom, clock);
-                if !self.dma.owns_oam(clock) && self.ppu.oam_writable(clock) {
+                if !self.dma.owns_oam() && self.ppu.oam_writable(clock) {
                     self.set_object_memory(addr, v);
                 }
             }
@@ -301,7 +301,6 @@ impl Machine {
             }
             0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.timer.div_base),
             0xFF46 => {
-                self.sync_dma(rom, clock);
                 self.dma.start(v, clock);
                 self.horizon = 0;
             }
@@ -363,8 +362,10 @@ type Bank = [u8; 0x4000];
 pub(crate) struct FastBus<'a> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
-    /// What 0000–3FFF and 4000–7FFF show.
-    banks: [&'a Bank; 2],
+    /// What 0000–3FFF shows.
+    low: &'a Bank,
+    /// What 4000–7FFF shows.
+    high: &'a Bank,
     pub(crate) clock: u64,
 }
 
@@ -377,8 +378,8 @@ fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
 impl<'a> FastBus<'a> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
         let clock = m.clock;
-        let banks = banks(rom, m.rom_at);
-        Self { m, rom, banks, clock }
+        let [low, high] = banks(rom, m.rom_at);
+        Self { m, rom, low, high, clock }
     }
 }
 
@@ -406,6 +407,11 @@ macro_rules! common_bus_methods {
         }
 
         #[inline(always)]
+        fn clock(&self) -> u64 {
+            self.clock
+        }
+
+        #[inline(always)]
         fn wants_attention(&self) -> bool {
             self.clock >= self.m.horizon
         }
@@ -424,7 +430,8 @@ impl Bus for FastBus<'_> {
     fn read(&mut self, addr: u16) -> u8 {
         self.clock += 4;
         if addr < 0x8000 {
-            self.banks[usize::from(addr >> 14 & 1)][usize::from(addr & 0x3FFF)]
+            let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
+            bank[usize::from(addr & 0x3FFF)]
         } else if addr & 0xE000 == 0xC000 {
             self.m.wram[usize::from(addr & 0x1FFF)]
         } else if addr >= 0xFF80 {
@@ -444,13 +451,13 @@ impl Bus for FastBus<'_> {
         } else {
             self.m.write_slow(self.rom, addr, v, self.clock);
             if addr < 0x8000 {
-                self.banks = banks(self.rom, self.m.rom_at);
+                [self.low, self.high] = banks(self.rom, self.m.rom_at);
             }
         }
     }
 }
 
-/// The bus while an OAM DMA runs or is about to: every access lets it catch up first.
+/// The bus while an OAM DMA runs or is about to: every access but those of HRAM lets it catch up.
 pub(crate) struct DmaBus<'a> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
@@ -479,7 +486,6 @@ impl Bus for DmaBus<'_> {
         if Self::in_hram(addr) {
             return self.m.hram[usize::from(addr & 0x7F)];
         }
-        self.m.sync_dma(self.rom, self.clock);
         self.m.read_slow(self.rom, addr, self.clock)
     }
 
@@ -490,7 +496,6 @@ impl Bus for DmaBus<'_> {
             self.m.hram[usize::from(addr & 0x7F)] = v;
             return;
         }
-        self.m.sync_dma(self.rom, self.clock);
         self.m.write_slow(self.rom, addr, v, self.clock);
     }
 }

@@ -12,10 +12,11 @@ def main() -> None:
     try:
         from hybridenv.cli.app import run
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] not in ("typer", "rich", "PIL"):
+        missing = str(error.name).partition(".")[0]
+        if missing not in ("typer", "rich", "PIL"):
             raise
         print(  # noqa: T201  # rich may be what is missing
-            f"hybridenv: the command line needs the package {error.name!r}, which is not "
+            f"hybridenv: the command line needs the package {missing!r}, which is not "
             "installed: pip install 'hybridenv[cli]'",
             file=sys.stderr,
         )

@@ -49,7 +49,7 @@ def columns_for(n: int) -> int:
     def cost(columns: int) -> float:
         lines = -(-n // columns)
         shape = columns * 160 / (lines * 144)
-        return abs(math.log(shape / (16 / 9))) + 3 * (1 - n / (columns * lines))
+        return abs(math.log(shape / (16 / 9))) + 5 * (1 - n / (columns * lines))
 
     return min(range(1, n + 1), key=cost)
 

@@ -59,11 +59,11 @@ def parse_script(script: str) -> list[tuple[int, int]]:
     steps = []
     for word in re.split(r"[\s,]+", script.strip()):
         buttons, star, count = word.partition("*")
-        if not star and buttons.isdecimal():
+        if buttons.isdecimal() and not star:
             buttons, count = "", buttons
+        elif buttons and not star:
+            count = "1"
         frames = int(count) if count.isdecimal() else 0
-        if not star and not count:
-            frames = 1
         if frames < 1:
             raise ActionError(
                 f"script: got {word!r}, expected FRAMES, BUTTONS or BUTTONS*FRAMES, such as "

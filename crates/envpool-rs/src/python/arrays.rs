@@ -80,7 +80,7 @@ pub fn copy_vector<T: Element + Copy>(
     let py = object.py();
     let expected = || {
         let shape = len.map_or("(m,)".to_owned(), |len| format!("({len},)"));
-        format!("expected a NumPy array of {} with shape {shape}", numpy::dtype::<T>(py))
+        format!("expected a NumPy array, {} of shape {shape}", numpy::dtype::<T>(py))
     };
     let Ok(array) = object.cast::<PyUntypedArray>() else {
         let class = object.get_type();
@@ -91,11 +91,9 @@ pub fn copy_vector<T: Element + Copy>(
     let shaped = array.ndim() == 1 && len.is_none_or(|len| array.len() == len);
     match array.cast::<PyArrayDyn<T>>() {
         Ok(values) if typed && shaped => Ok(values.readonly().as_array().iter().copied().collect()),
-        _ => Err(format!(
-            "{what}: got {} with shape {:?}, {}",
-            array.dtype(),
-            array.shape(),
-            expected()
-        )),
+        _ => {
+            let shape = array.getattr("shape").map_or_else(|_| "?".to_owned(), |s| s.to_string());
+            Err(format!("{what}: got {} of shape {shape}, {}", array.dtype(), expected()))
+        }
     }
 }

@@ -100,7 +100,7 @@ impl Envelope {
     }
 
     /// Whether every field is in its domain.
-    pub(super) fn valid(&self) -> bool {
+    pub(super) fn valid(self) -> bool {
         self.volume < 16 && self.timer < 8
     }
 }

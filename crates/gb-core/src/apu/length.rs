@@ -55,7 +55,7 @@ impl<const MAX: u16> Length<MAX> {
     }
 
     /// Whether every field is in its domain.
-    pub(super) fn valid(&self) -> bool {
+    pub(super) fn valid(self) -> bool {
         self.left <= MAX
     }
 }

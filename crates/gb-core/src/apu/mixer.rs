@@ -13,7 +13,7 @@ use super::core::Core;
 use super::sequencer::Observer;
 
 /// Ticks per second.
-const TICK_RATE: u64 = 1 << 21;
+const TICK_RATE: u32 = 1 << 21;
 
 /// Most samples that wait for [`take`](Mixer::take); later ones are dropped.
 const MAX_WAITING: usize = 1 << 20;
@@ -29,13 +29,14 @@ const CHARGE: f64 = 0.999_958;
 #[derive(Debug, Clone)]
 pub(super) struct Mixer {
     /// Samples per second, `1..=TICK_RATE`.
-    rate: u64,
+    rate: u32,
     /// Tick up to which the sound has been rendered; none before the first rendering.
     rendered: Option<u64>,
-    /// Sums of the sample being built, left and right, weighted with `filled`.
-    sums: [i64; 2],
+    /// Sums of the sample being built, left and right, weighted with `filled`: at most 480 times
+    /// `TICK_RATE`, which fits.
+    sums: [i32; 2],
     /// How much of the sample is built; `TICK_RATE` is all of it.
-    filled: u64,
+    filled: u32,
     /// Voltages of the output capacitors.
     capacitors: [f64; 2],
     /// What they keep per sample.
@@ -46,21 +47,21 @@ pub(super) struct Mixer {
 impl Mixer {
     /// `rate` in Hz is clamped to what the APU can produce.
     pub(super) fn new(rate: u32) -> Self {
-        let rate = u64::from(rate).clamp(1, TICK_RATE);
+        let rate = rate.clamp(1, TICK_RATE);
         Self {
             rate,
             rendered: None,
             sums: [0; 2],
             filled: 0,
             capacitors: [0.0; 2],
-            charge: CHARGE.powf(2.0 * TICK_RATE as f64 / rate as f64),
+            charge: CHARGE.powf(2.0 * f64::from(TICK_RATE) / f64::from(rate)),
             samples: Vec::new(),
         }
     }
 
     /// Samples per second.
     pub(super) fn rate(&self) -> u32 {
-        self.rate as u32
+        self.rate
     }
 
     /// The samples since the last call.
@@ -92,22 +93,22 @@ impl Mixer {
                 voices.noise.next_edge(),
             ]
             .into_iter()
-            .fold(until.min(now + TICK_RATE), u64::min);
+            .fold(until.min(now + u64::from(TICK_RATE)), u64::min);
             self.add(sides(&voices, now), next - now);
             now = next;
         }
     }
 
     /// Adds `ticks` of a constant signal.
-    fn add(&mut self, level: [i64; 2], ticks: u64) {
-        let mut left = ticks * self.rate;
+    fn add(&mut self, level: [i32; 2], ticks: u64) {
+        let mut left = ticks * u64::from(self.rate);
         while left != 0 {
-            let part = left.min(TICK_RATE - self.filled);
+            let part = left.min(u64::from(TICK_RATE - self.filled)) as u32;
             for (sum, level) in self.sums.iter_mut().zip(level) {
-                *sum += level * part as i64;
+                *sum += level * part as i32;
             }
             self.filled += part;
-            left -= part;
+            left -= u64::from(part);
             if self.filled == TICK_RATE {
                 self.finish_sample();
             }
@@ -117,7 +118,7 @@ impl Mixer {
     fn finish_sample(&mut self) {
         let mut sample = [0; 2];
         for (side, out) in sample.iter_mut().enumerate() {
-            let input = GAIN * self.sums[side] as f64 / TICK_RATE as f64;
+            let input = GAIN * f64::from(self.sums[side]) / f64::from(TICK_RATE);
             let output = input - self.capacitors[side];
             self.capacitors[side] = input - output * self.charge;
             *out = output.round() as i16;
@@ -138,15 +139,15 @@ impl Observer for Mixer {
 }
 
 /// The signal left and right in DAC steps times master volume, each in -480..=480.
-fn sides(core: &Core, now: u64) -> [i64; 2] {
+fn sides(core: &Core, now: u64) -> [i32; 2] {
     let outputs = core.outputs(now);
     let dacs = core.dacs();
-    let side = |panning: u8, volume: u8| -> i64 {
-        let sum: i64 = (0..4)
+    let side = |panning: u8, volume: u8| -> i32 {
+        let sum: i32 = (0..4)
             .filter(|&channel| dacs[channel] && panning >> channel & 1 != 0)
-            .map(|channel| 15 - 2 * i64::from(outputs[channel]))
+            .map(|channel| 15 - 2 * i32::from(outputs[channel]))
             .sum();
-        sum * (i64::from(volume & 7) + 1)
+        sum * (i32::from(volume & 7) + 1)
     };
     [side(core.panning >> 4, core.volume >> 4), side(core.panning, core.volume)]
 }

@@ -85,8 +85,8 @@ impl Noise {
     pub(super) fn next_edge(&self) -> u64 {
         match self.shift() {
             Some(shift) if self.on => {
-                let rise = 1 << shift;
-                let counts = (rise - 1 - u64::from(self.counter)) & (2 * rise - 1);
+                let rise = 1_u64 << shift;
+                let counts = (rise - 1).wrapping_sub(u64::from(self.counter)) & (2 * rise - 1);
                 self.edge + counts * self.divider()
             }
             _ => u64::MAX,

@@ -87,7 +87,7 @@ impl Core {
     fn skip_silence(&mut self, target: u64) {
         let steps = target / 2 - self.half_steps / 2;
         let step = u64::from(self.step);
-        let clocks = (step + steps) / 2 - step / 2;
+        let clocks = ((step + steps) >> 1) - (step >> 1);
         self.pulse1.length.clock(clocks);
         self.pulse2.length.clock(clocks);
         self.wave.length.clock(clocks);

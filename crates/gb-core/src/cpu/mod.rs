@@ -27,6 +27,10 @@ pub trait Bus {
     fn acknowledge(&mut self, bit: u8);
     /// The processor changed something (IME, HALT) that decides whether it may run on undisturbed.
     fn attention(&mut self);
+    /// T-cycles that have passed.
+    fn clock(&self) -> u64 {
+        0
+    }
     /// Whether the caller of [`Cpu::run`] has to look before the next instruction.
     fn wants_attention(&self) -> bool {
         true
@@ -114,15 +118,23 @@ impl Cpu {
         [self.h, self.l] = v.to_be_bytes();
     }
 
-    /// Executes instructions until the bus asks for attention, at least one.
+    /// Executes instructions until the bus asks for attention, at least one; returns the clock of
+    /// the bus.
+    ///
+    /// The bus is made in here and the registers are copied, so that both are local values which
+    /// the compiler can keep in registers.
     #[inline(never)]
-    pub fn run<B: Bus>(&mut self, bus: &mut B) {
+    pub fn run<B: Bus>(&mut self, make_bus: impl FnOnce() -> B) -> u64 {
+        let mut bus = make_bus();
+        let mut cpu = self.clone();
         loop {
-            self.step(bus);
+            cpu.step(&mut bus);
             if bus.wants_attention() {
                 break;
             }
         }
+        *self = cpu;
+        bus.clock()
     }
 
     /// Fetches and executes one instruction; interrupts are the caller's business.

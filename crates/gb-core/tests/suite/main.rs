@@ -10,3 +10,4 @@ mod robustness;
 mod rtc3;
 mod save_state;
 mod sm83;
+mod strict;

@@ -1,5 +1,6 @@
 //! Tests of the whole unit: known answers, and properties of the lazy evaluation.
 
+mod dmg_sound;
 mod known;
 mod properties;
 mod sound;
@@ -48,11 +49,6 @@ impl Bench {
 
     fn wait(&mut self, clocks: u64) {
         self.clock += clocks;
-    }
-
-    /// To the next clock at which the divider is `phase` modulo one clock of the lengths.
-    fn wait_for_divider(&mut self, phase: u64) {
-        self.wait((phase + LENGTH - (self.clock - self.div_base) % LENGTH) % LENGTH);
     }
 
     fn write_div(&mut self) {

@@ -165,7 +165,9 @@ proptest! {
         listen in any::<bool>(),
     ) {
         let mut bench = Bench::new();
-        before.iter().for_each(|op| { bench.perform(op); });
+        for op in &before {
+            bench.perform(op);
+        }
         let mut bytes = bench.state();
         for (at, value) in damage {
             let at = at.index(bytes.len());
@@ -174,7 +176,9 @@ proptest! {
         bench.apu.set_sample_rate(listen.then_some(1_000));
         let loaded = bench.apu.load(&mut Reader::new(&bytes)).is_ok();
         if loaded && bench.apu.validate(bench.clock) {
-            after.iter().for_each(|op| { bench.perform(op); });
+            for op in &after {
+                bench.perform(op);
+            }
             bench.sync();
             prop_assert!(bench.apu.validate(bench.clock));
         }

@@ -1,0 +1,88 @@
+//! The fast path (lazy components, skipped lines, skipped `HALT`) against the strict one, which brings
+//! everything up to date after every instruction: equal in every bit of the state.
+
+use std::path::PathBuf;
+
+use gb_core::{GameBoy, Profile};
+
+use crate::common::{self, Choices};
+
+/// Frames compared per game and profile.
+const FRAMES: u64 = 400;
+
+/// Every this many frames the picture is drawn, on the fast side only then.
+const DRAW_EVERY: u64 = 4;
+
+fn games() -> Vec<PathBuf> {
+    let Some(data) = common::game_boy_data() else { return Vec::new() };
+    let mut roms: Vec<PathBuf> = std::fs::read_dir(data.join("games"))
+        .unwrap()
+        .flat_map(|game| std::fs::read_dir(game.unwrap().path()).unwrap())
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "gb"))
+        .collect();
+    roms.sort();
+    assert!(roms.len() >= 10, "found {} games", roms.len());
+    roms
+}
+
+/// The state with every lazy component at its latest.
+fn settled(machine: &mut GameBoy) -> Vec<u8> {
+    machine.take_audio();
+    machine.save_state()
+}
+
+fn compare(name: &str, mut fast: GameBoy, frames: u64) {
+    let mut strict = fast.clone();
+    let mut choices = Choices(7);
+    for frame in 1..=frames {
+        if frame % 6 == 0 {
+            let buttons = 1 << choices.below(8);
+            fast.set_buttons(buttons);
+            strict.set_buttons(buttons);
+        }
+        let draw = frame % DRAW_EVERY == 0;
+        fast.run_frame(draw);
+        strict.run_frame_strict(true);
+        assert_eq!(fast.clock(), strict.clock(), "{name}: clock after frame {frame}");
+        assert_eq!(fast.registers(), strict.registers(), "{name}: registers, frame {frame}");
+        if draw {
+            let same = settled(&mut fast) == settled(&mut strict);
+            assert!(same, "{name}: the states differ after frame {frame}");
+        }
+    }
+}
+
+#[test]
+fn games_run_alike() {
+    for rom in games() {
+        for profile in [Profile::Hardware, Profile::PyBoy] {
+            let name = format!("{} ({profile:?})", rom.display());
+            compare(&name, common::boot(&rom, profile), FRAMES);
+        }
+    }
+}
+
+#[test]
+fn the_embedded_game_runs_alike() {
+    let rom = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("../../python/hybridenv/data/polar_post.gb");
+    for profile in [Profile::Hardware, Profile::PyBoy] {
+        compare("polar_post", common::boot(&rom, profile), FRAMES);
+    }
+}
+
+#[test]
+fn timing_programs_run_alike() {
+    let Some(data) = common::game_boy_data() else { return };
+    let ppu = data.join("mooneye-test-suite/acceptance/ppu");
+    let mut seen = 0;
+    for test in std::fs::read_dir(ppu).unwrap() {
+        let rom = test.unwrap().path().join("test.gb");
+        if rom.is_file() {
+            compare(&rom.display().to_string(), common::boot(&rom, Profile::Hardware), 60);
+            seen += 1;
+        }
+    }
+    assert!(seen >= 12, "found {seen} programs");
+}

@@ -1,0 +1,104 @@
+"""Checks of arguments that several methods share."""
+
+import operator
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybridenv.errors import ArgumentError
+
+
+def whole(what: str, value: object, low: int, high: int) -> int:
+    """Check a whole number.
+
+    Args:
+        what: Name for the message.
+        value: An `int` or something that stands for one, such as a NumPy integer; no `bool`.
+        low: Least value allowed.
+        high: Greatest value allowed.
+
+    Returns:
+        The number.
+
+    Raises:
+        ArgumentError: It is no such number.
+    """
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = None
+    if number is None or not low <= number <= high:
+        raise ArgumentError(f"{what}: got {value!r}, expected a whole number {low} to {high}")
+    return number
+
+
+def whole_or_none(what: str, value: object, low: int, high: int) -> int | None:
+    """Check a whole number as `whole` does, or let `None` through."""
+    return None if value is None else whole(what, value, low, high)
+
+
+def choice(what: str, value: object, choices: object) -> None:
+    """Check that a value is one of a `Literal`.
+
+    Args:
+        what: Name for the message.
+        value: The value.
+        choices: The `Literal`.
+
+    Raises:
+        ArgumentError: It is none of them.
+    """
+    if value not in get_args(choices):
+        names = ", ".join(map(repr, get_args(choices)))
+        raise ArgumentError(f"{what}: got {value!r}, expected one of {names}")
+
+
+def four_colours(palette: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Check a palette.
+
+    Args:
+        palette: Four colours of red, green and blue, each 0 to 255.
+
+    Returns:
+        The palette as lists.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    try:
+        colours = [[whole("palette", part, 0, 255) for part in colour] for colour in palette]
+    except TypeError:
+        colours = []
+    if [len(colour) for colour in colours] != [3] * 4:
+        raise ArgumentError(
+            f"palette: got {palette!r}, expected 4 colours of red, green and blue, lightest first"
+        )
+    return colours
+
+
+def address_array(addresses: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
+    """Check a list of addresses.
+
+    Args:
+        addresses: Whole numbers 0 to 0xFFFF, shape (m,).
+
+    Returns:
+        uint16[m]; the same object where it is one already.
+
+    Raises:
+        ArgumentError: It has another type or shape, or an address is out of range.
+    """
+    given = np.asarray(addresses)
+    if given.size == 0:
+        given = given.astype(np.uint16)
+    if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
+        raise ArgumentError(
+            f"addresses: got {given.dtype} of shape {given.shape}, expected integers of shape (m,)"
+        )
+    if given.dtype != np.uint16:
+        outside = given[(given < 0) | (given > 0xFFFF)]
+        if outside.size:
+            raise ArgumentError(f"addresses: got {int(outside[0])}, expected 0 to 0xFFFF")
+    return given.astype(np.uint16, copy=False)

@@ -1,0 +1,211 @@
+"""Tasks: what they may say, and that Rust computes what they say."""
+
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hybridenv import Compare, Delta, Field, GameBoyBatch, Task, TaskError, Value
+from hybridenv.task import MAX_FIELD_BYTES
+
+MakeBatch = Callable[..., GameBoyBatch]
+MakeRom = Callable[..., bytes]
+
+BASE = 0xD000  # memory that the small cartridge leaves alone
+STILL = np.zeros(1, dtype=np.uint8)
+
+
+def decode(field: Field, data: bytes) -> int:
+    """What a field means, said in Python."""
+    raw = data[field.address - BASE :][: field.size]
+    if field.kind == "bcd":
+        digits = raw if field.byteorder == "big" else raw[::-1]
+        value = 0
+        for byte in digits:
+            value = value * 100 + (byte >> 4) * 10 + (byte & 15)
+        return value
+    value = int.from_bytes(raw, field.byteorder, signed=field.kind == "int")
+    return value if field.bit is None else value >> field.bit & 1
+
+
+fields = st.builds(
+    lambda address, size, kind, order, bit: Field(
+        BASE + address, size, kind, order, bit % (8 * size) if kind == "bit" else None
+    ),
+    st.integers(0, 10),
+    st.integers(1, MAX_FIELD_BYTES),
+    st.sampled_from(["uint", "int", "bcd", "bit"]),
+    st.sampled_from(["little", "big"]),
+    st.integers(0, 255),
+)
+weights = st.floats(-100, 100, width=32)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    field=fields,
+    before=st.binary(min_size=16, max_size=16),
+    now=st.binary(min_size=16, max_size=16),
+    weight=weights,
+    bounds=st.tuples(weights, weights).map(sorted),
+    op=st.sampled_from(["==", "!=", "<", "<=", ">", ">=", "changed", "increased", "decreased"]),
+    constant=st.one_of(st.none(), weights),
+)
+def test_rust_and_python_agree(
+    make_rom: MakeRom,
+    field: Field,
+    before: bytes,
+    now: bytes,
+    weight: float,
+    bounds: list[float],
+    op: Any,
+    constant: float | None,
+) -> None:
+    old, new = decode(field, before), decode(field, now)
+    against = float(new) if constant is None else constant
+    truth = {
+        "==": new == against,
+        "!=": new != against,
+        "<": new < against,
+        "<=": new <= against,
+        ">": new > against,
+        ">=": new >= against,
+        "changed": new != old,
+        "increased": new > old,
+        "decreased": new < old,
+    }[op]
+    task = Task(
+        fields={"other": Field(BASE), "x": field},
+        reward=[Value("x", weight), Delta("x", weight, *bounds), Compare("x", op, against, weight)],
+        terminated=[Compare("x", op, against)],
+        truncated=[Compare("other", "<", 0), Compare("x", op, against)],
+        info=["x", "other", "x"],
+    )
+    with GameBoyBatch(make_rom(), 1, frame_skip=1, task=task) as batch:
+        batch.reset()
+        batch.memory()[BASE : BASE + 16] = before
+        assert batch.step(STILL).info["x"][0] == old
+        batch.memory()[BASE : BASE + 16] = now
+        result = batch.step(STILL)
+    clipped = min(max(float(new - old), bounds[0]), bounds[1])
+    expected = np.float32(0.0 + weight * new + weight * clipped + (weight if truth else 0.0))
+    assert result.reward[0] == expected
+    assert result.terminated[0] == result.truncated[0] == truth
+    assert list(result.info) == ["x", "other"]
+    assert result.info["x"].dtype == np.int64
+    assert result.info["x"][0] == new
+
+
+def test_episodes_end_after_max_steps(make: MakeBatch, make_rom: MakeRom) -> None:
+    batch = make(make_rom(), n=2, frame_skip=1, task=Task(max_steps=3))
+    batch.reset()
+    still = np.zeros(2, dtype=np.uint8)
+    flags = [batch.step(still).truncated.tolist() for _ in range(2)]
+    batch.reset(mask=np.array([True, False]))
+    flags += [batch.step(still).truncated.tolist() for _ in range(3)]
+    assert flags == [[False] * 2, [False] * 2, [False, True], [False, True], [True, True]]
+
+
+def test_a_reset_is_no_change(make: MakeBatch, make_rom: MakeRom) -> None:
+    task = Task({"x": Field(BASE)}, reward=[Delta("x")])
+    batch = make(make_rom(), n=1, frame_skip=1, task=task)
+    batch.reset()
+    batch.memory()[BASE] = 100
+    assert batch.step(STILL).reward[0] == 100
+    state = batch.save_state()
+    batch.reset()
+    assert batch.step(STILL).reward[0] == 0
+    batch.load_state(0, state)
+    assert batch.step(STILL).reward[0] == 0
+    result = batch.step(STILL, restart=np.array([True]))
+    assert result.reward[0] == 0
+    assert batch.step(STILL).reward[0] == 0
+
+
+def test_the_warm_up_is_played_once_before_the_start(make: MakeBatch) -> None:
+    start = ((0, 60), (0x80, 8), (0, 50))
+    warm = make(n=2, task=Task(start=start))
+    cold = make(n=2, frame_skip=1)
+    cold.reset()
+    for buttons, frames in start:
+        for _ in range(frames):
+            cold.step(np.full(2, buttons, dtype=np.uint8))
+    obs = warm.reset()
+    assert np.array_equal(obs, cold.screen())
+    assert list(warm.frames) == [118, 118]
+    assert warm.reset().tobytes() == obs.tobytes()
+    assert np.array_equal(
+        warm.read_memory(range(0xC000, 0xE000)), cold.read_memory(range(0xC000, 0xE000))
+    )
+
+
+def test_without_a_task_nothing_is_paid_and_nothing_ends(make: MakeBatch) -> None:
+    batch = make(n=3)
+    batch.reset()
+    result = batch.step(np.zeros(3, dtype=np.uint8))
+    assert result.reward.dtype == np.float32
+    assert result.reward.tobytes() == bytes(12)
+    assert result.terminated.dtype == result.truncated.dtype == np.bool_
+    assert not result.terminated.any()
+    assert not result.truncated.any()
+    assert result.info == {}
+
+
+GOOD = {"x": Field(0xC000)}
+# Without their types: what follows is what a type checker would not let through.
+AnyField: Any = Field
+AnyDelta: Any = Delta
+AnyCompare: Any = Compare
+AnyTask: Any = Task
+BAD: list[tuple[Callable[[], Any], str]] = [
+    (lambda: AnyField(-1), "Field.address: got -1"),
+    (lambda: AnyField(0x10000), "Field.address: got 65536"),
+    (lambda: AnyField(0xFFFF, size=2), "Field.address"),
+    (lambda: AnyField(True), "Field.address: got True"),
+    (lambda: AnyField(0, size=0), "Field.size: got 0"),
+    (lambda: AnyField(0, size=7), "Field.size: got 7, expected a whole number 1 to 6"),
+    (lambda: AnyField(0, kind="float"), "Field.kind: got 'float', expected one of uint"),
+    (lambda: AnyField(0, byteorder="middle"), "Field.byteorder: got 'middle'"),
+    (lambda: AnyField(0, kind="bit"), "Field.bit: got None"),
+    (lambda: AnyField(0, kind="bit", bit=8), "Field.bit: got 8"),
+    (lambda: AnyField(0, bit=0), "Field.bit: got 0 for kind 'uint', expected None"),
+    (lambda: Value("x", weight=float("nan")), "Value.weight: got nan"),
+    (lambda: AnyDelta("x", weight=float("inf")), "Delta.weight: got inf"),
+    (lambda: AnyDelta("x", low=2, high=1), "Delta.low: got 2.0 above high = 1.0"),
+    (lambda: AnyDelta("x", low="0"), "Delta.low: got '0'"),
+    (lambda: AnyCompare("x", "=~"), "Compare.op: got '=~'"),
+    (lambda: AnyCompare("x", "==", value=None), "Compare.value: got None"),
+    (lambda: AnyTask({"x": 0xC000}), r"Task.fields\['x'\]: got 49152, expected a Field"),
+    (lambda: AnyTask(GOOD, reward=[Value("y")]), r"Task.reward\[0\].field: got 'y'.*\(x\)"),
+    (lambda: AnyTask(GOOD, reward=[3]), r"Task.reward\[0\]: got 3, expected a Value or Delta or"),
+    (lambda: AnyTask(GOOD, terminated=[Value("x")]), r"Task.terminated\[0\]: .* a Compare"),
+    (lambda: AnyTask(GOOD, truncated=Compare("x", "==")), "Task.truncated: got .* a sequence"),
+    (lambda: AnyTask(GOOD, info="x"), "Task.info: got 'x', expected a sequence"),
+    (lambda: AnyTask(GOOD, info=["z"]), r"Task.info\[0\]: got 'z'"),
+    (lambda: AnyTask(max_steps=0), "Task.max_steps: got 0"),
+    (lambda: AnyTask(start=[(256, 1)]), r"Task.start\[0\] buttons: got 256"),
+    (lambda: AnyTask(start=[(0, 0)]), r"Task.start\[0\] frames: got 0"),
+    (lambda: AnyTask(start=[5]), r"Task.start\[0\]: got 5, expected a pair"),
+]
+
+
+@pytest.mark.parametrize(("build", "message"), BAD)
+def test_nonsense_is_refused(build: Callable[[], Any], message: str) -> None:
+    with pytest.raises(TaskError, match=message):
+        build()
+
+
+def test_tasks_are_frozen_copies() -> None:
+    fields, reward = dict(GOOD), [Value("x")]
+    task = Task(fields, reward=reward)
+    fields.clear()
+    reward.clear()
+    assert dict(task.fields) == GOOD
+    assert task.reward == (Value("x"),)
+    with pytest.raises(FrozenInstanceError):
+        task.max_steps = 3  # type: ignore[misc]
+    assert replace(task, max_steps=3).max_steps == 3

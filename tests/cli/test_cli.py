@@ -1,0 +1,266 @@
+"""The command line as its users meet it: a process with output, errors and exit codes."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image, ImageSequence
+
+import hybridenv
+from hybridenv.data import embedded_rom
+
+
+def hybridenv_cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "hybridenv", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"},
+        timeout=120,
+    )
+
+
+def succeed(*arguments: str, cwd: Path | None = None) -> str:
+    result = hybridenv_cli(*arguments, cwd=cwd)
+    assert result.returncode == 0, result.stderr
+    assert "Traceback" not in result.stderr
+    return result.stdout
+
+
+def playing_time(film: Image.Image) -> int:
+    """Milliseconds of a GIF, in which equal pictures are kept once."""
+    frames = ImageSequence.Iterator(film)
+    return sum(int(frame.info["duration"]) for frame in frames)
+
+
+@pytest.fixture(scope="module")
+def rom(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("rom") / "game.gb"
+    path.write_bytes(embedded_rom())
+    return path
+
+
+# -- help ------------------------------------------------------------------------------------------
+
+
+def test_help_lists_every_command() -> None:
+    text = succeed("--help")
+    for command in ("play", "bench", "info", "demo"):
+        assert command in text
+        assert "Usage" in succeed(command, "--help")
+
+
+# -- info ------------------------------------------------------------------------------------------
+
+
+def test_info_explains_the_header_in_words(rom: Path) -> None:
+    text = succeed("info", str(rom))
+    for words in (
+        "POLAR POST",
+        "no memory controller: 32 KiB of ROM",
+        "32 KiB, 2 banks",
+        "made for the monochrome Game Boy",
+        "not the one that a real Game Boy demands",
+        "SHA-256: ",
+    ):
+        assert words in text
+    assert text == succeed("info")
+
+
+def test_info_as_json(rom: Path) -> None:
+    report = json.loads(succeed("info", str(rom), "--json"))
+    assert report["title"] == "POLAR POST"
+    assert report["rom_size"] == report["file_size"] == 0x8000
+    assert report["global_checksum"] == report["computed_global_checksum"]
+    assert len(report["sha256"]) == 64
+
+
+def test_info_explains_real_cartridges(shared_games: Path) -> None:
+    roms = sorted(shared_games.glob("*/*.gb"))
+    assert len(roms) >= 8
+    seen = ""
+    for path in roms:
+        seen += succeed("info", str(path))
+    for words in ("MBC1 memory controller", "MBC5 memory controller", "right"):
+        assert words in seen
+
+
+# -- play ------------------------------------------------------------------------------------------
+
+
+def test_play_writes_pictures_and_nothing_beside_the_rom(rom: Path, tmp_path: Path) -> None:
+    before = sorted(rom.parent.iterdir())
+    png, gif = tmp_path / "new" / "last.png", tmp_path / "film.gif"
+    text = succeed(
+        "play", str(rom), "--n", "3", "--frames", "40", "--png", str(png), "--gif", str(gif)
+    )
+    assert "3 x 40 frames" in text
+    with Image.open(png) as picture:
+        assert picture.size == (3 * 162 + 2, 148)
+        assert len(picture.convert("RGB").getcolors() or []) >= 3
+    with Image.open(gif) as film:
+        assert playing_time(film) == 11 * 70
+    assert sorted(rom.parent.iterdir()) == before
+
+
+def test_play_follows_a_script(rom: Path, tmp_path: Path) -> None:
+    title, playing = tmp_path / "title.png", tmp_path / "playing.png"
+    succeed("play", str(rom), "--frames", "120", "--buttons", "none", "--png", str(title))
+    script = "60 start*5, 30 down*20"
+    succeed("play", str(rom), "--frames", "120", "--buttons", script, "--png", str(playing))
+    with Image.open(title) as one, Image.open(playing) as two:
+        assert np.count_nonzero(np.asarray(one) != np.asarray(two)) > 1_000
+
+
+def test_play_is_reproducible(rom: Path, tmp_path: Path) -> None:
+    pictures = []
+    for k, seed in enumerate((5, 5, 6)):
+        path = tmp_path / f"{k}.png"
+        succeed("play", str(rom), "--frames", "200", "--seed", str(seed), "--png", str(path))
+        pictures.append(path.read_bytes())
+    assert pictures[0] == pictures[1]
+    assert pictures[0] != pictures[2]
+
+
+def test_play_shows_the_screen(rom: Path) -> None:
+    lines = succeed("play", str(rom), "--frames", "60", "--show").splitlines()
+    drawn = [line for line in lines if set(line) <= set(" ░▒█") and len(line) >= 70]
+    assert len(drawn) == 36
+
+
+# -- bench -----------------------------------------------------------------------------------------
+
+
+def test_bench_prints_a_table() -> None:
+    text = succeed("bench", "--n", "2", "--threads", "1", "--seconds", "0.05")
+    assert "env-steps/s" in text
+    assert "frames/s" in text
+
+
+def test_bench_as_json(rom: Path) -> None:
+    text = succeed(
+        "bench", str(rom), "--n", "1", "--n", "4", "--threads", "1", "--threads", "2",
+        "--seconds", "0.05", "--frame-skip", "6", "--obs", "packed", "--json",
+    )  # fmt: skip
+    report = json.loads(text)
+    assert report["version"] == hybridenv.__version__
+    assert report["rom"] == "game.gb"
+    assert report["frame_skip"] == 6
+    assert [run["n"] for run in report["runs"]] == [1, 1, 4, 4]
+    for run in report["runs"]:
+        assert run["frames_per_second"] == pytest.approx(6 * run["env_steps_per_second"])
+        assert run["seconds"] >= 0.05
+
+
+# -- demo ------------------------------------------------------------------------------------------
+
+
+def test_demo_races_and_leaves_pictures(tmp_path: Path) -> None:
+    pytest.importorskip("pyboy")
+    result = hybridenv_cli("demo", "--n", "6", "--seconds", "0.3", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert "Playing the embedded game on 6 machines" in result.stderr
+    table = [line.split() for line in result.stdout.splitlines()]
+    assert table[1][0] == "hybridenv"
+    assert table[2][0] == "PyBoy"
+    assert table[2][-1].endswith("x")
+    rates = [float(row[-1 - k].replace(",", "")) for k, row in enumerate(table[1:3])]
+    assert all(rate > 0 for rate in rates)
+    with Image.open(tmp_path / "demo" / "contact-sheet.png") as sheet:
+        assert sheet.size == (3 * 162 + 2, 2 * 146 + 2)
+    with Image.open(tmp_path / "demo" / "film.gif") as film:
+        assert playing_time(film) == 91 * 70
+
+
+# -- what users get wrong --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("info", "no/such.gb"), 1, "error: no/such.gb: No such file or directory"),
+        (("info", "."), 1, "error: .: Is a directory"),
+        (("play", "no/such.gb"), 1, "No such file"),
+        (("bench", "no/such.gb"), 1, "No such file"),
+        (("play", "--n", "0"), 2, "'--n'"),
+        (("play", "--frames", "-1"), 2, "'--frames'"),
+        (("play", "--profile", "snes"), 2, "'--profile'"),
+        (("play", "--buttons", "jump*3"), 1, "got 'jump'"),
+        (("play", "--buttons", "a*x"), 1, "got 'a*x', expected FRAMES, BUTTONS or BUTTONS*FRAMES"),
+        (("play", "--buttons", "0"), 1, "got '0'"),
+        (("play", "--buttons", ""), 1, "got ''"),
+        (("bench", "--threads", "0"), 2, "'--threads'"),
+        (("demo", "--seconds", "0"), 2, "'--seconds'"),
+        (("fly",), 2, "fly"),
+        (("play", "--wings"), 2, "--wings"),
+    ],
+)
+def test_errors_are_one_clear_message(
+    arguments: tuple[str, ...], code: int, message: str, tmp_path: Path
+) -> None:
+    result = hybridenv_cli(*arguments, cwd=tmp_path)
+    assert result.returncode == code
+    assert message in result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("image", "message"),
+    [
+        (b"", "error: env 0: ROM"),
+        (b"hello", "error: env 0: ROM"),
+        (embedded_rom()[:0x4000], "error: env 0: ROM"),
+        (embedded_rom()[:0x134] + b"X" + embedded_rom()[0x135:], "checksum"),
+    ],
+)
+def test_bad_roms_are_explained(image: bytes, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.gb"
+    path.write_bytes(image)
+    for command in ("info", "play", "bench"):
+        result = hybridenv_cli(command, str(path))
+        assert result.returncode == 1
+        assert message in result.stderr
+        assert "Traceback" not in result.stderr
+
+
+def test_unwritable_pictures_are_explained(rom: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    result = hybridenv_cli(
+        "play", str(rom), "--frames", "5", "--png", str(tmp_path / "file" / "x.png")
+    )
+    assert result.returncode == 1
+    assert "error: " in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")
+def test_interrupt_ends_at_once_with_130() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hybridenv", "bench", "--n", "64", "--seconds", "60"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert "Traceback" not in out + err
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich", "PIL"])
+def test_a_missing_extra_is_named(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from hybridenv.cli import main; main()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert f"{missing!r}" in result.stderr
+    assert "pip install 'hybridenv[cli]'" in result.stderr
