@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from hybridenv.task import RawTask
 
+__all__ = ["Batch", "States", "build_info"]
+
 _Mask: TypeAlias = NDArray[np.bool_]
 _Bytes: TypeAlias = NDArray[np.uint8]
 _Rtc: TypeAlias = tuple[int, int, int, int, bool, bool, int]

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+import hybridenv
 from bench import measure, readme_table, report
 from bench.cases import HOLD_FRAMES, Buttons, Game, Work
 from bench.measure import Measured, Plan, SideFailedError, Worker, interleave, spread
+from bench.players import Hybridenv
 from bench.suite import CaseResult, Settings
 
 SETTINGS = Settings(quick=True, repeats=5, seed=1, peer_python=Path("nowhere"))
@@ -74,6 +76,12 @@ def test_a_side_that_cannot_start_is_recorded_with_its_reason(tmp_path: Path) ->
     )
     assert measured.rates == {}
     assert "RomError" in measured.absent["broken"]
+
+
+def test_a_debug_build_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hybridenv, "build_info", lambda: {"profile": "debug"})
+    with pytest.raises(RuntimeError, match="expected 'release'"):
+        Hybridenv(b"", WORK)
 
 
 def test_a_silent_worker_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from tests.oracle import ratchet
-from tests.oracle.pyboy_lockstep import PYBOY_VERSION, run
+from tests.oracle.diverge import trace_oracle
+from tests.oracle.pyboy_lockstep import PYBOY_VERSION, PyBoySide, run, script
 
 CONTENT: dict[str, Any] = ratchet.read()
 GAMES = ratchet.games(CONTENT)
@@ -49,3 +50,16 @@ def test_frames_equal_as_recorded(game: ratchet.Game) -> None:
     better = {kind: n for kind, n in found.items() if n > game.counts[kind]}
     assert not worse, f"fewer equal frames than recorded ({game.counts}): {report}"
     assert not better, f"more equal frames than recorded ({game.counts}): run {update}; {report}"
+
+
+@needs_pyboy
+def test_the_traced_oracle_is_the_oracle() -> None:
+    """PyBoy's Python sources, which `diverge` traces, run as its compiled modules do."""
+    embedded = next(game.path for game in GAMES if game.path.is_relative_to(ratchet.ROOT))
+    masks = script(CONTENT["seed"], 8)
+    oracle = PyBoySide(embedded.read_bytes())
+    clocks = [oracle.frame(mask).clock for mask in masks]
+    oracle.close()
+    trace = trace_oracle(embedded, 7, masks)
+    assert len(trace.rows) >= 100
+    assert [int(trace.rows[0][0]) // 4, int(trace.rows[-1][0])] == [clocks[6] // 4, clocks[7]]

@@ -29,6 +29,8 @@ crate::state_fields!(OamDma { register, source, index, next_at, queued_at });
 /// One byte to copy: from `source * 256 + index` to OAM at `index`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copy {
+    /// When.
+    pub at: u64,
     /// Where from.
     pub from: u16,
     /// Index in OAM.
@@ -85,8 +87,8 @@ impl OamDma {
             self.next_at = NEVER;
             return if self.queued_at <= clock { self.take_due(clock) } else { None };
         }
-        let copy =
-            Copy { from: u16::from(self.source) << 8 | u16::from(self.index), to: self.index };
+        let from = u16::from(self.source) << 8 | u16::from(self.index);
+        let copy = Copy { at: self.next_at, from, to: self.index };
         self.index += 1;
         self.next_at += 4;
         Some(copy)

@@ -134,6 +134,8 @@ impl Machine {
 
     fn run_dma(&mut self, rom: &[u8], clock: u64) {
         while let Some(copy) = self.dma.take_due(clock) {
+            // Lines that end before this moment show OAM as it was.
+            self.ppu.sync(copy.at - 1);
             let v = self.memory(rom, copy.from);
             self.ppu.write_oam(copy.to, v);
         }

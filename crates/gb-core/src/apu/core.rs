@@ -4,6 +4,7 @@ use super::envelope::Envelope;
 use super::noise::Noise;
 use super::square::Square;
 use super::sweep::Sweep;
+use super::tick;
 use super::wave::Wave;
 
 /// Registers and wave RAM, in the address order of the hardware.
@@ -88,21 +89,12 @@ impl Core {
         core.panning = 0xF3;
         core.step = 2;
         core.half_steps = clock.saturating_sub(div_base) >> 12;
-        core.noise.start(clock / 2);
+        core.noise.start(tick(clock));
         core.pulse1.duty = 2;
         core.pulse1.frequency = 0x7C1;
         core.pulse1.envelope = Envelope::faded(0xF3);
         core.pulse1.length.load(0);
         core
-    }
-
-    /// The three volume envelopes, each with whether its channel is on.
-    pub(super) fn envelopes(&mut self) -> [(bool, &mut Envelope); 3] {
-        [
-            (self.pulse1.on, &mut self.pulse1.envelope),
-            (self.pulse2.on, &mut self.pulse2.envelope),
-            (self.noise.on, &mut self.noise.envelope),
-        ]
     }
 
     /// Whether the next sequencer step does not clock the lengths.
@@ -143,7 +135,7 @@ impl Core {
 
     /// A write to `addr` at `clock`, up to which the core has been run.
     pub(super) fn write(&mut self, addr: u16, value: u8, clock: u64, div_base: u64) {
-        let now = clock / 2;
+        let now = tick(clock);
         let off_step = self.off_step();
         match addr {
             io::WAVE..=io::WAVE_END => {
@@ -220,7 +212,7 @@ impl Core {
             let since = clock.wrapping_sub(div_base);
             let high = (since | since.wrapping_add(4)) & 0x1000 != 0;
             self.step = u8::from(!high);
-            self.noise.start(clock / 2);
+            self.noise.start(tick(clock));
         }
     }
 
@@ -250,7 +242,7 @@ impl Core {
 
     /// Whether every field is in its domain for a machine at `clock`.
     pub(super) fn valid(&self, clock: u64) -> bool {
-        let now = clock / 2;
+        let now = tick(clock);
         let any_on = self.pulse1.on || self.pulse2.on || self.wave.on || self.noise.on;
         (self.powered || !any_on)
             && self.step < 8

@@ -32,6 +32,11 @@ use self::core::Core;
 use self::mixer::Mixer;
 use crate::state::{Malformed, Reader, State, Writer};
 
+/// The tick at which an access at `clock` happens.
+const fn tick(clock: u64) -> u64 {
+    clock / 2
+}
+
 /// The audio unit. `clock` never decreases from call to call; `div_base` is the clock at which the
 /// divider was last reset, so that the 16-bit divider is `clock - div_base`.
 #[derive(Debug, Clone)]
@@ -96,12 +101,12 @@ impl Apu {
     /// What the CPU reads at `addr` in FF10..=FF3F; unused bits are ones.
     pub fn read(&mut self, addr: u16, clock: u64, div_base: u64) -> u8 {
         self.sync(clock, div_base);
-        self.core.read(addr, clock / 2)
+        self.core.read(addr, tick(clock))
     }
 
     /// The same value as [`read`](Self::read) gives, leaving everything as it is.
     pub fn peek(&self, addr: u16, clock: u64, div_base: u64) -> u8 {
-        self.core_at(clock, div_base).read(addr, clock / 2)
+        self.core_at(clock, div_base).read(addr, tick(clock))
     }
 
     /// A write by the CPU to `addr` in FF10..=FF3F.
@@ -116,7 +121,7 @@ impl Apu {
             None => self.core.run(clock, div_base, &mut ()),
             Some(mixer) => {
                 self.core.run(clock, div_base, mixer);
-                sequencer::Observer::before_change(mixer, &self.core, clock / 2);
+                sequencer::Observer::before_change(mixer, &self.core, tick(clock));
             }
         }
     }
@@ -136,7 +141,7 @@ impl Apu {
 
     /// Digital outputs, `0..=15`, of channels 1 to 4 (what the CGB shows in PCM12 and PCM34).
     pub fn outputs(&self, clock: u64, div_base: u64) -> [u8; 4] {
-        self.core_at(clock, div_base).outputs(clock / 2)
+        self.core_at(clock, div_base).outputs(tick(clock))
     }
 
     /// Samples per second from now on, at most 2,097,152; `None` (the default) or 0: no sound, at

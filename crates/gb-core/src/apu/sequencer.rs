@@ -1,6 +1,8 @@
 //! The 512 Hz frame sequencer: everything that changes a channel without a register write.
 
 use super::core::Core;
+use super::envelope::Envelope;
+use super::tick;
 
 /// Half sequencer steps (4,096 clocks) after which an APU that nobody writes to has become
 /// periodic: lengths run out within 1,024 and envelopes end within 1,808; the slowest sweep (shift
@@ -28,7 +30,7 @@ impl Observer for () {
 /// The tick before which the `n`th edge of divider bit 12 happens: one tick before an access that
 /// reads the changed divider.
 fn edge_tick(div_base: u64, n: u64) -> u64 {
-    (div_base + (n << 12)) / 2 - 1
+    tick(div_base + (n << 12)) - 1
 }
 
 impl Core {
@@ -62,7 +64,7 @@ impl Core {
                 self.rise();
             }
         }
-        self.finish_sweep_check(clock / 2, observer);
+        self.finish_sweep_check(tick(clock), observer);
     }
 
     /// The divider counts from `div_base` from now on; the core has been run up to `clock`.
@@ -72,7 +74,7 @@ impl Core {
         let is_high = self.half_steps & 1 != 0;
         match (was_high, is_high) {
             _ if !self.powered => {}
-            (true, false) => self.step(clock / 2),
+            (true, false) => self.step(tick(clock)),
             (false, true) => self.rise(),
             _ => {}
         }
@@ -109,13 +111,25 @@ impl Core {
             }
         }
         let count = self.step == 0;
-        for (on, envelope) in self.envelopes() {
-            if on {
-                if count {
-                    envelope.clock();
-                }
-                envelope.step();
+        self.for_running_envelopes(|envelope| {
+            if count {
+                envelope.clock();
             }
+            envelope.step();
+        });
+    }
+
+    /// `act` on the envelope of each channel that is on.
+    #[inline]
+    fn for_running_envelopes(&mut self, act: impl Fn(&mut Envelope)) {
+        if self.pulse1.on {
+            act(&mut self.pulse1.envelope);
+        }
+        if self.pulse2.on {
+            act(&mut self.pulse2.envelope);
+        }
+        if self.noise.on {
+            act(&mut self.noise.envelope);
         }
     }
 
@@ -136,11 +150,7 @@ impl Core {
 
     /// A rise of divider bit 12.
     fn rise(&mut self) {
-        for (on, envelope) in self.envelopes() {
-            if on {
-                envelope.rise();
-            }
-        }
+        self.for_running_envelopes(Envelope::rise);
     }
 
     /// Finishes a sweep check that is due at or before tick `now`.

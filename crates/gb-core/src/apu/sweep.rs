@@ -212,14 +212,7 @@ impl Sweep {
             effect.stop = true;
             return effect;
         }
-        if self.lead_in != 0 && self.led < 2 {
-            // A check that has hardly begun takes the new shift, or is dropped.
-            self.left = self.shift();
-            if self.left == 0 {
-                self.lead_in = 0;
-                self.led = 0;
-            }
-        } else if self.left != 0 && was_held && self.shift() != 0 {
+        if self.left != 0 && was_held && self.shift() != 0 {
             // Releasing a held check counts once.
             self.left -= 1;
             if self.left == 0 {
@@ -248,12 +241,8 @@ impl Sweep {
             return;
         }
         self.addend = frequency >> shift;
-        // A lead-in that has just begun goes on.
-        if self.lead_in == 0 || self.led >= 2 {
-            self.lead_in =
-                2 + u8::from(self.left < 2) + u8::from(self.led == 2 && self.left == shift);
-            self.led = 0;
-        }
+        self.lead_in = 2 + u8::from(self.left < 2) + u8::from(self.led == 2 && self.left == shift);
+        self.led = 0;
         self.left = shift;
         self.odd = false;
     }

@@ -3,7 +3,7 @@
 //!
 //! Dots count from the start of a line, where LY changes. A visible line: dot 4 OAM scan (mode 2),
 //! dot 84 drawing (mode 3), then H-blank (mode 0) until dot 456. While no picture is wanted and no
-//! per-line interrupt is enabled, whole lines are skipped in closed form.
+//! per-line interrupt is enabled, whole lines are passed in closed form.
 //!
 //! Source: Pan Docs "Rendering"; mooneye `acceptance/ppu`.
 
@@ -411,10 +411,11 @@ impl Ppu {
         }
     }
 
-    /// Skips whole lines that nobody watches, from the start of `self.line` on.
+    /// Passes whole lines that nobody watches in one go, from the start of `self.line` on; draws them
+    /// if a picture is wanted.
     fn skip_lines(&mut self, clock: u64) {
         let visible = self.line < 144;
-        if visible && (self.rendering || self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0) {
+        if visible && self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
             return;
         }
         // The line that LYC names is stepped through, since its edges matter; so is the line after
@@ -430,24 +431,31 @@ impl Ppu {
         if n == 0 {
             return;
         }
-        let n8 = n as u8;
+        let end = self.line + n as u8;
         if visible {
-            self.skip_window_lines(n8);
             self.irq_mode = IrqMode::HBlank;
+            if self.rendering {
+                while self.line < end {
+                    self.arm_window();
+                    self.draw_line();
+                    self.line += 1;
+                }
+            } else {
+                self.skip_window_lines(end);
+            }
         }
-        self.line += n8;
+        self.line = end;
         self.line_start += n * LINE;
         self.compared = self.line - 1;
         self.set_compared(Some(self.compared));
         self.update_stat_line();
     }
 
-    /// What drawing lines `self.line..self.line + n` would do to the window's line counter.
-    fn skip_window_lines(&mut self, n: u8) {
+    /// What drawing lines `self.line..end` would do to the window's line counter.
+    fn skip_window_lines(&mut self, end: u8) {
         if self.lcdc & lcdc::WINDOW_ON == 0 {
             return;
         }
-        let end = self.line + n;
         let first = if self.window_armed {
             self.line
         } else if (self.line..end).contains(&self.wy) {

@@ -91,24 +91,21 @@ impl Ppu {
         // With LCDC.4 clear, tile numbers are signed and count from 0x1000.
         let (flip, base) = if self.lcdc & lcdc::TILES_LOW == 0 { (0x80, 0x800) } else { (0, 0) };
         let fine = base + 2 * usize::from(y % 8);
-        let mut lo = [0u8; 24];
-        let mut hi = [0u8; 24];
-        for i in 0..count.min(24) {
-            let tile = self.vram[(map_row + (column + i) % 32) & 0x1FFF] ^ flip;
-            let row = fine + 16 * usize::from(tile);
-            lo[i] = self.vram[row & 0x1FFF];
-            hi[i] = self.vram[(row + 1) & 0x1FFF];
-        }
-        let words = |b: [u8; 24]| {
-            let mut row = [0; 3];
-            for (word, bytes) in row.iter_mut().zip(b.chunks_exact(8)) {
-                let mut eight = [0; 8];
-                eight.copy_from_slice(bytes);
-                *word = u64::from_be_bytes(eight);
+        let mut px = Pixels::default();
+        for word in 0..3 {
+            for i in 8 * word..8 * word + 8 {
+                let (mut lo, mut hi) = (0, 0);
+                if i < count {
+                    let tile = self.vram[(map_row + (column + i) % 32) & 0x1FFF] ^ flip;
+                    let row = (fine + 16 * usize::from(tile)) & 0x1FFE;
+                    lo = self.vram[row];
+                    hi = self.vram[row + 1];
+                }
+                px.lo[word] = px.lo[word] << 8 | u64::from(lo);
+                px.hi[word] = px.hi[word] << 8 | u64::from(hi);
             }
-            row
-        };
-        Pixels { lo: words(lo), hi: words(hi) }
+        }
+        px
     }
 
     fn background(&self, line: u8) -> Pixels {

@@ -65,8 +65,8 @@ fn games_run_alike() {
 
 #[test]
 fn the_embedded_game_runs_alike() {
-    let rom = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../python/hybridenv/data/polar_post.gb");
+    let rom =
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/hybridenv/data/polar_post.gb");
     for profile in [Profile::Hardware, Profile::PyBoy] {
         compare("polar_post", common::boot(&rom, profile), FRAMES);
     }

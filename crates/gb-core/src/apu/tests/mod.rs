@@ -4,6 +4,7 @@ mod dmg_sound;
 mod known;
 mod properties;
 mod sound;
+mod sweep;
 
 use super::Apu;
 
