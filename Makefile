@@ -1,18 +1,18 @@
 # Every command of the project, spelled once: people, hooks and .ci/run all call this file.
 # Nothing outside the checkout is touched; Python lives in .venv, Rust output in target/.
 
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
-VENV   := .venv
-BIN    := $(VENV)/bin
-DEPS   := $(VENV)/.deps
-BUILT  := $(VENV)/.built
-PEERS  := .venv-peers
-WHEELS := dist
+PYTHON  ?= $(shell command -v python3.11 || command -v python3)
+VENV    := .venv
+BIN     := $(VENV)/bin
+DEPS    := $(VENV)/.deps
+BUILT   := $(VENV)/.built
+PEERS   := .venv-peers
+WHEELS  := dist
+FIGURES := bench/results/gameboy.json
 
 # Figures and accuracy suites are only meaningful for optimised code, so the extension is always
 # built in release mode; `make test` runs the quick Rust tests in debug mode as well.
-RUST_SOURCES   := $(shell find crates -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
-GAME_ROMS      := $(wildcard python/hybridenv/data/*)
+RUST_SOURCES   := $(shell find crates -path '*/src/*' -name '*.rs') $(wildcard crates/*/*.toml crates/*/build.rs) Cargo.toml Cargo.lock
 SHARED         ?= $(if $(HYBRIDENV_SHARED),$(HYBRIDENV_SHARED),$(abspath ../shared))
 DEMO_ARGS      ?=
 BENCH_ARGS     ?=
@@ -61,13 +61,14 @@ test-wheel: wheel ## Install the wheel into an empty environment and run it ther
 	HYBRIDENV_WHEELS=$(abspath $(WHEELS)) $(BIN)/pytest -m wheel tests/wheel $(PYTEST_ARGS)
 
 .PHONY: lint
-lint: $(BUILT) ## Formatting, clippy, ruff, mypy --strict, and the stub of the native module
+lint: $(BUILT) ## Formatting, clippy, ruff, mypy --strict, native stub, README's figures
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	MYPYPATH=python $(BIN)/python -m mypy.stubtest hybridenv._native
+	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table --check
 
 .PHONY: format
 format: $(DEPS) ## Format Rust and Python in place
@@ -80,7 +81,7 @@ format: $(DEPS) ## Format Rust and Python in place
 .PHONY: bench
 bench: $(BUILT) $(PEERS)/.deps ## Compare with PyBoy and other emulators, interleaved; refresh the README's tables
 	$(BIN)/python -m bench $(BENCH_ARGS)
-	$(BIN)/python -m bench.readme_table
+	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table
 
 .PHONY: bench-rust
 bench-rust: ## Criterion: instruction, frame, render and state
@@ -127,7 +128,7 @@ $(PEERS)/.deps: bench/requirements-peers.txt
 	  $(PEERS)/bin/python -m pip install --quiet "$$peer" || echo "$$peer does not install here"; done
 	@touch $@
 
-$(BUILT): $(DEPS) pyproject.toml $(RUST_SOURCES) $(GAME_ROMS)
+$(BUILT): $(DEPS) pyproject.toml $(RUST_SOURCES)
 	@echo "==> building hybridenv._native with optimisation (a minute or two the first time)"
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked
 	@touch $@

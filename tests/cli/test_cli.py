@@ -57,6 +57,10 @@ def test_help_lists_every_command() -> None:
         assert "Usage" in succeed(command, "--help")
 
 
+def test_version() -> None:
+    assert succeed("--version").startswith(f"hybridenv {hybridenv.__version__} (release, ")
+
+
 # -- info ------------------------------------------------------------------------------------------
 
 
@@ -221,6 +225,7 @@ def test_errors_are_one_clear_message(
         (embedded_rom()[:0x4000], "error: env 0: ROM"),
         (embedded_rom()[:0x134] + b"X" + embedded_rom()[0x135:], "checksum"),
     ],
+    ids=["empty", "text", "truncated", "changed"],
 )
 def test_bad_roms_are_explained(image: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.gb"

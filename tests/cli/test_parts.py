@@ -5,10 +5,10 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from hybridenv import ActionError
+from hybridenv import ActionError, HybridEnvError
 from hybridenv.cli.pictures import SHADES, columns_for, preview, sheet
 from hybridenv.cli.players import parse_script, random_masks, script_masks
-from hybridenv.cli.timing import Rate
+from hybridenv.cli.timing import Rate, require_release
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,13 @@ def test_preview_in_colour_has_both_halves() -> None:
     light, dark = ("rgb({},{},{})".format(*SHADES[shade]) for shade in (0, 3))
     assert str(text.spans[0].style) == f"{light} on {dark}"
     assert preview(shades, colour=False).plain.splitlines()[:2] == ["▒" * 80, " " * 80]
+
+
+def test_debug_builds_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_release()
+    monkeypatch.setattr("hybridenv.cli.timing.build_info", lambda: {"profile": "debug"})
+    with pytest.raises(HybridEnvError, match="got a debug build, expected a release build"):
+        require_release()
 
 
 def test_rate_counts_machines_and_frames() -> None:

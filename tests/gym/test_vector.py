@@ -100,6 +100,11 @@ def test_registered_with_both_entry_points() -> None:
     assert info == {}
 
 
+def test_registers_when_its_module_is_named() -> None:
+    envs = gymnasium.make_vec(f"hybridenv.gym:{ENV_ID}", num_envs=2)
+    assert isinstance(envs, GameBoyVectorEnv)
+
+
 def test_gymnasium_can_also_batch_single_environments() -> None:
     envs = gymnasium.make_vec(ENV_ID, num_envs=2, vectorization_mode="sync", noop_max=60)
     obs, _ = envs.reset(seed=3)

@@ -27,6 +27,8 @@ COLUMNS = "clock PC AF BC DE HL SP IF IE LCDC STAT LY DIV TIMA"
 _VECTORS = {"0040", "0048", "0050", "0058", "0060"}
 #: T-cycles of an interrupt dispatch.
 _DISPATCH = 20
+#: T-cycles of a HALT that is over at once.
+_HALT = 4
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,12 @@ class Trace:
 
     @classmethod
     def parse(cls, text: str) -> Trace:
-        """Read a trace and drop the instructions that an interrupt forestalled."""
+        """Read a trace and keep what both sides count as an executed instruction."""
         lines = text.splitlines()
         rows = [line.split() for line in lines if line[:1].isdigit()]
+        rows = rows[:1] + [
+            row for before, row in itertools.pairwise(rows) if not _halts_again(before, row)
+        ]
         kept = [row for row, after in itertools.pairwise(rows) if not _forestalled(row, after)]
         return cls([*kept, *rows[-1:]], [line for line in lines if line.startswith("L ")])
 
@@ -54,6 +59,11 @@ def _forestalled(row: list[str], after: list[str]) -> bool:
     """Whether the processor took an interrupt instead of the instruction of ``row``."""
     pushed = (int(row[6], 16) - int(after[6], 16)) & 0xFFFF == 2
     return after[1] in _VECTORS and pushed and int(after[0]) - int(row[0]) == _DISPATCH
+
+
+def _halts_again(before: list[str], row: list[str]) -> bool:
+    """Whether PyBoy executes a HALT a second time, as it does after EI: nothing changes in 4 T."""
+    return before[1:7] == row[1:7] and int(row[0]) - int(before[0]) == _HALT
 
 
 def trace_oracle(rom: Path, frame: int, masks: Sequence[int]) -> Trace:
@@ -87,13 +97,18 @@ def first_difference(
 
 
 def split(expected: Trace, actual: Trace) -> int | None:
-    """Return the first instruction that differs in the clock or a register, or ``None``."""
-    for index, (theirs, ours) in enumerate(zip(expected.rows, actual.rows, strict=False)):
+    """Return the first instruction that differs in the clock or a register, or ``None``.
+
+    The last row is no instruction but the end of the frame, of which only the clock counts: PyBoy
+    leaves PC on a HALT and hybridenv after it.
+    """
+    pairs = enumerate(zip(expected.rows[:-1], actual.rows[:-1], strict=False))
+    for index, (theirs, ours) in pairs:
         if theirs[:7] != ours[:7]:
             return index
-    if len(expected.rows) != len(actual.rows):
-        return min(len(expected.rows), len(actual.rows))
-    return None
+    last = min(len(expected.rows), len(actual.rows)) - 1
+    ends = expected.rows[-1][0] == actual.rows[-1][0]
+    return None if len(expected.rows) == len(actual.rows) and ends else last
 
 
 def explain(expected: Trace, actual: Trace, around: int) -> str:

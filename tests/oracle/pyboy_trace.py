@@ -45,6 +45,25 @@ class _SourcesOnly(importlib.abc.MetaPathFinder):
         raise ModuleNotFoundError(f"{fullname} has no Python source", name=fullname)
 
 
+class _Banks:
+    """ROM banks with the indices of C: before a bank's first byte lies the last of the bank before.
+
+    PyBoy fetches an instruction that begins at 3FFE or 3FFF with a negative index, to which
+    Python would give another meaning.
+    """
+
+    def __init__(self, banks: Any) -> None:
+        self._rom: bytes = banks.tobytes()
+        self._banks = len(banks)
+
+    def __len__(self) -> int:
+        return self._banks
+
+    def __getitem__(self, place: tuple[int, int]) -> int:
+        bank, offset = place
+        return self._rom[bank * 0x4000 + offset]
+
+
 def _line(board: Any) -> str:
     cpu, lcd, timer = board.cpu, board.lcd, board.timer
     flags, enabled = cpu.interrupts_flag_register | 0xE0, cpu.interrupts_enabled_register
@@ -95,6 +114,7 @@ def main(arguments: Sequence[str]) -> None:
         io.BytesIO(rom), window="null", sound_emulated=True, cgb=False, log_level="CRITICAL"
     )
     emulator.set_emulation_speed(0)
+    emulator.mb.cartridge.rombanks = _Banks(emulator.mb.cartridge.rombanks)
     # An instance's first rendered frame has the window one line off: render one that has none.
     emulator.tick(BOOT_FRAMES, True)
     held = 0

@@ -76,11 +76,13 @@ def test_scripts_are_reproducible_and_press_every_button() -> None:
 A = "100 0150 01B0 0013 00D8 014D FFFE E0 00 91 81 90 00 00"
 B = "104 0151 01B0 0013 00D8 014D FFFE E1 01 91 81 90 00 00"
 IRQ = "124 0040 01B0 0013 00D8 014D FFFC E0 01 91 81 90 00 00"
+END = "128 0041 01B0 0013 00D8 014D FFFC E0 01 91 81 90 00 00"
 LATE = "108 0152 01B0 0013 00D8 014D FFFE E1 01 91 81 90 00 00"
 
 
 def test_traces_part_where_a_register_differs() -> None:
-    expected, actual = Trace.parse("\n".join((A, IRQ))), Trace.parse("\n".join((A, B, LATE)))
+    expected = Trace.parse("\n".join((A, IRQ, END)))
+    actual = Trace.parse("\n".join((A, B, LATE, END)))
     assert split(expected, actual) == 1
     text = explain(expected, actual, 3)
     assert "> 124 0040" in text
@@ -88,9 +90,24 @@ def test_traces_part_where_a_register_differs() -> None:
 
 
 def test_an_instruction_that_an_interrupt_forestalls_is_not_executed() -> None:
-    trace = Trace.parse("\n".join((A, B, IRQ)))
-    assert [row[1] for row in trace.rows] == ["0150", "0040"]
-    assert split(trace, Trace.parse("\n".join((A, IRQ)))) is None
+    trace = Trace.parse("\n".join((A, B, IRQ, END)))
+    assert [row[1] for row in trace.rows] == ["0150", "0040", "0041"]
+    assert split(trace, Trace.parse("\n".join((A, IRQ, END)))) is None
+
+
+def test_a_halt_that_is_executed_again_counts_once() -> None:
+    again = A.replace("100 ", "104 ")
+    late = B.replace("104 ", "108 ")
+    trace = Trace.parse("\n".join((A, again, late, END)))
+    assert [row[0] for row in trace.rows] == ["100", "108", "128"]
+
+
+def test_only_the_clock_of_a_frames_end_counts() -> None:
+    trace = Trace.parse("\n".join((A, IRQ, END)))
+    elsewhere = Trace.parse("\n".join((A, IRQ, END.replace("0041", "0042"))))
+    later = Trace.parse("\n".join((A, IRQ, END.replace("128", "132"))))
+    assert split(trace, elsewhere) is None
+    assert split(trace, later) == 2
 
 
 def test_equal_traces_show_the_lines_drawn() -> None:

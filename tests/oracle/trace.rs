@@ -60,7 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let frames = machine.frames();
     while machine.frames() == frames {
-        if !machine.registers().halted {
+        // A halted processor goes on with the next instruction once something is pending.
+        let pending = machine.peek(0xFFFF) & machine.peek(0xFF0F) & 0x1F;
+        if !machine.registers().halted || pending != 0 {
             line(&mut out, &machine)?;
         }
         machine.run_cycles(1);

@@ -6,9 +6,10 @@ from typing import Annotated, Literal, NoReturn
 
 import typer
 
+import hybridenv
 from hybridenv.cli.bench import Bench
 from hybridenv.cli.bench import bench as run_bench
-from hybridenv.cli.console import err
+from hybridenv.cli.console import err, out
 from hybridenv.cli.demo import demo as run_demo
 from hybridenv.cli.info import info as show_info
 from hybridenv.cli.play import Play
@@ -17,7 +18,6 @@ from hybridenv.errors import HybridEnvError
 
 app = typer.Typer(
     name="hybridenv",
-    help="Game Boys by the hundred: play, measure and explain ROMs.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -35,6 +35,25 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of machines and random butt
 Profile = Annotated[
     Literal["hardware", "pyboy"], typer.Option(help="Whose behaviour in detail to follow.")
 ]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        build = hybridenv.build_info()
+        out.print(f"hybridenv {hybridenv.__version__} ({build['profile']}, {build['target']})")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Game Boys by the hundred: play, measure and explain ROMs."""
 
 
 @app.command()
@@ -124,12 +143,12 @@ def info(
 def demo(
     n: Annotated[int, typer.Option("--n", min=1, help="Number of machines.")] = 128,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time that each side plays.")] = 6.0,
-    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo"),
+    folder: Annotated[Path, typer.Option("--out", help="Folder for the pictures.")] = Path("demo"),
     threads: Threads = None,
     seed: Seed = 0,
 ) -> None:
     """Play the embedded game on many machines, next to PyBoy where it is installed."""
-    run_demo(n, threads, seconds, out, seed)
+    run_demo(n, threads, seconds, folder, seed)
 
 
 def run() -> None:

@@ -17,7 +17,7 @@ import hybridenv
 from hybridenv.batch import GameBoyBatch
 from hybridenv.cli.console import out, progress
 from hybridenv.cli.players import random_masks
-from hybridenv.cli.timing import Rate
+from hybridenv.cli.timing import Rate, require_release
 from hybridenv.clock import FRAMES_PER_SECOND
 
 WARM_UP_STEPS = 10
@@ -57,9 +57,10 @@ def bench(wanted: Bench, as_json: bool) -> None:
         as_json: Print JSON instead of a table.
 
     Raises:
-        HybridEnvError: The ROM or an option is refused.
+        HybridEnvError: The ROM or an option is refused, or this is a debug build.
         OSError: The ROM cannot be read.
     """
+    require_release()
     rows = []
     with progress() as bars:
         for n, threads in product(wanted.sizes, wanted.threads):

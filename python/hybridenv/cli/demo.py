@@ -14,7 +14,7 @@ from hybridenv.cli import pictures
 from hybridenv.cli.console import err, out, progress
 from hybridenv.cli.players import random_masks
 from hybridenv.cli.rival import PyBoyBatch, pyboy_version
-from hybridenv.cli.timing import Rate
+from hybridenv.cli.timing import Rate, require_release
 from hybridenv.data import embedded_rom
 from hybridenv.tasks import POLAR_POST
 
@@ -50,9 +50,10 @@ def demo(n: int, threads: int | None, seconds: float, folder: Path, seed: int) -
         seed: Seed of the machines and of the random buttons.
 
     Raises:
-        HybridEnvError: An option is refused.
+        HybridEnvError: An option is refused, or this is a debug build.
         OSError: A picture cannot be written.
     """
+    require_release()
     with GameBoyBatch(
         n=n, num_threads=threads, frame_skip=FRAME_SKIP, task=POLAR_POST, seed=seed
     ) as batch:

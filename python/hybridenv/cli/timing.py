@@ -4,6 +4,23 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from hybridenv.batch import build_info
+from hybridenv.errors import HybridEnvError
+
+
+def require_release() -> None:
+    """Refuse to time a build whose figures would mean nothing.
+
+    Raises:
+        HybridEnvError: The native module was built without optimisation.
+    """
+    profile = build_info()["profile"]
+    if profile != "release":
+        raise HybridEnvError(
+            f"hybridenv._native: got a {profile} build, expected a release build: "
+            "maturin develop --release"
+        )
+
 
 @dataclass
 class Rate:

@@ -7,9 +7,7 @@
 #![allow(unsafe_code)]
 
 use numpy::ndarray::{ArrayView, IxDyn};
-use numpy::{
-    Element, PyArrayDescrMethods, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
-};
+use numpy::{Element, PyArrayDyn, PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::buffers::{Buffer, Memory};
@@ -87,10 +85,9 @@ pub fn copy_vector<T: Element + Copy>(
         let class = class.name().map_or_else(|_| "?".to_owned(), |name| name.to_string());
         return Err(format!("{what}: got {class}, {}", expected()));
     };
-    let typed = array.dtype().is_equiv_to(&numpy::dtype::<T>(py));
     let shaped = array.ndim() == 1 && len.is_none_or(|len| array.len() == len);
     match array.cast::<PyArrayDyn<T>>() {
-        Ok(values) if typed && shaped => Ok(values.readonly().as_array().iter().copied().collect()),
+        Ok(values) if shaped => Ok(values.readonly().as_array().iter().copied().collect()),
         _ => {
             let shape = array.getattr("shape").map_or_else(|_| "?".to_owned(), |s| s.to_string());
             Err(format!("{what}: got {} of shape {shape}, {}", array.dtype(), expected()))

@@ -69,6 +69,35 @@ fn div_writes_step_the_sequencer() {
     }
 }
 
+/// A jump of the divider is seen as the edge of bit 12 that it makes, and later edges come on the
+/// new grid.
+#[test]
+fn divider_jumps_are_edges() {
+    for (from, to, steps, volume) in
+        [(0x0100, 0x1100, 0, 8), (0x1100, 0x0100, 1, 8), (0x1100, 0x3100, 0, 9)]
+    {
+        let mut bench = Bench::new();
+        bench.write(0xFF17, 0xF0);
+        bench.write(0xFF19, 0x80);
+        bench.wait(4 * STEP);
+        bench.write_div();
+        bench.wait(from);
+        bench.sync();
+        let before = bench.apu.core.step;
+        // With the count out, a rise of the bit makes a change due.
+        bench.write(0xFF17, 0xF1);
+        bench.apu.core.pulse2.envelope.volume = 9;
+        let base = bench.clock - to;
+        bench.apu.div_rebase(bench.clock, bench.div_base, base);
+        bench.div_base = base;
+        assert_eq!(bench.apu.core.step, before + steps, "{from:04X} to {to:04X}");
+        bench.wait(STEP - to % STEP);
+        bench.sync();
+        assert_eq!(bench.apu.core.step, before + steps + 1, "{from:04X} to {to:04X}");
+        assert_eq!(bench.apu.core.pulse2.envelope.volume, volume, "{from:04X} to {to:04X}");
+    }
+}
+
 /// Source: `docboy` `apu/ch1_turn_on_div_0F` and `ch1_turn_on_div_10`; blargg `dmg_sound` 07: with
 /// divider bit 12 clear, the first step comes at power-on and the next fall is the second one.
 #[test]

@@ -185,6 +185,24 @@ proptest! {
     }
 }
 
+/// Whole cycles, so that nothing but the last of them is run after the skip.
+#[test]
+fn a_sleep_of_whole_cycles_leaves_recent_time_stamps() {
+    let mut once = Bench::new();
+    for (addr, value) in [(0xFF10, 0x7F), (0xFF12, 0xF0), (0xFF13, 0xFF), (0xFF14, 0x87)] {
+        once.write(addr, value);
+    }
+    let mut often = once.clone();
+    let halves = (1 << 15) + 10 * 16 * 840;
+    once.wait(halves * 4096);
+    for _ in 0..halves / 64 {
+        often.wait(64 * 4096);
+        often.sync();
+    }
+    assert_eq!(once.clock, often.clock);
+    assert_eq!(once.state(), often.state());
+}
+
 #[test]
 fn early_end_of_a_state_is_refused() {
     let mut writer = Writer::default();

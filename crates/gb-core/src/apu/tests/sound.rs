@@ -78,15 +78,75 @@ fn envelope_pace() {
     assert!(changes.windows(2).all(|pair| pair[1] - pair[0] == 24), "{changes:?}");
 }
 
-/// Source: Pan Docs, "Obscure behavior": writing x8 over x8 increments the volume.
+/// Source: blargg's `Gb_Snd_Emu` notes: writing x8 over x8 counts by one, counting down at a pace
+/// by two, and a change of direction takes 16 minus the volume.
 #[test]
-fn zombie_mode_increments() {
+fn zombie_mode() {
+    for (first, writes, expected) in [
+        (0x58, [0x58; 4], [6, 7, 8, 9]),
+        (0x57, [0x57; 4], [7, 9, 11, 13]),
+        (0x5F, [0x5F; 4], [5, 5, 5, 5]),
+        (0xE8, [0xE8; 4], [15, 0, 1, 2]),
+        (0x5F, [0x57, 0x5F, 0x58, 0x50], [11, 3, 3, 12]),
+    ] {
+        let mut bench = Bench::new();
+        bench.write(0xFF17, first);
+        bench.write(0xFF19, 0x87);
+        let volumes = writes.map(|value| {
+            bench.write(0xFF17, value);
+            bench.apu.core.pulse2.envelope.volume
+        });
+        assert_eq!(volumes, expected, "{first:02X}, then {writes:02X?}");
+    }
+}
+
+/// Source: `SameBoy` and `docboy`: a pace set while the count is out takes effect at the next rise
+/// of the divider bit, and the count stands still while the change is due.
+#[test]
+fn a_pace_set_late_changes_the_volume_at_the_next_step() {
     let mut bench = Bench::new();
-    bench.write(0xFF17, 0x58);
+    bench.write(0xFF17, 0x80);
     bench.write(0xFF19, 0x87);
-    for expected in [6, 7, 8, 9] {
-        bench.write(0xFF17, 0x58);
-        assert_eq!(bench.apu.core.pulse2.envelope.volume, expected);
+    // To just after step 7 with the count out.
+    while bench.apu.core.step != 7 {
+        bench.wait(STEP);
+        bench.sync();
+    }
+    bench.apu.core.pulse2.envelope.volume = 8;
+    bench.write(0xFF17, 0x8B);
+    let before = bench.apu.core.pulse2.envelope.volume;
+    let changes: Vec<u64> = (1..=26)
+        .filter(|_| {
+            let before = bench.apu.core.pulse2.envelope.volume;
+            bench.wait(STEP);
+            bench.sync();
+            bench.apu.core.pulse2.envelope.volume != before
+        })
+        .collect();
+    assert_eq!(changes, [1, 26], "from {before}: at once, then three counts and a step later");
+}
+
+/// Source: `docboy`'s and `SameBoy`'s accounts of the start-up delay: three counts of four clocks,
+/// two when the channel was running.
+#[test]
+fn the_first_phase_step_is_late() {
+    for (running, delay) in [(false, 3), (true, 2)] {
+        let mut bench = Bench::new();
+        for (addr, value) in [(0xFF16, 0xC0), (0xFF17, 0xF0), (0xFF18, 0xF0), (0xFF19, 0x87)] {
+            bench.write(addr, value);
+        }
+        bench.wait(24);
+        if !running {
+            bench.write(0xFF17, 0);
+            bench.write(0xFF17, 0xF0);
+        }
+        bench.write(0xFF19, 0x87);
+        let start = bench.clock;
+        let step = |bench: &Bench, after| bench.apu.outputs(start + after, bench.div_base)[1] == 15;
+        // The phase goes from 0, low, to 1, high; it steps in the first half of its last count.
+        let first = 4 * (delay + 0x10) - 2;
+        assert!(!step(&bench, first - 2), "running: {running}");
+        assert!(step(&bench, first), "running: {running}");
     }
 }
 
