@@ -7,11 +7,15 @@
 //!
 //! Source: Pan Docs "Rendering"; mooneye `acceptance/ppu`.
 
+mod fifo;
 pub mod lcdc;
 mod oam;
 mod render;
+#[cfg(test)]
+mod tests;
 
 use crate::{screen::Planes, NEVER};
+use fifo::{Fifo, Memory};
 use oam::LineTable;
 
 /// Dots of a line.
@@ -29,6 +33,15 @@ const DRAW_DOTS: u64 = 168;
 const HBLANK_SHOWS_DOTS: u64 = 1;
 /// What a window adds to mode 3.
 const WINDOW_DOTS: u64 = 6;
+/// The rightmost WX at which a DMG shows the window.
+const LAST_WX: u8 = 165;
+/// From there to the last pixel.
+const LAST_PIXEL_DOTS: u64 = 6;
+/// From the clock of a write to the pipeline's dot that it meets.
+static SCX_SHIFT: std::sync::LazyLock<i64> =
+    std::sync::LazyLock::new(|| std::env::var("SX").map_or(-1, |v| v.parse().unwrap()));
+static FIFO_SHIFT: std::sync::LazyLock<i64> =
+    std::sync::LazyLock::new(|| std::env::var("SH").map_or(-5, |v| v.parse().unwrap()));
 /// Dots before the drawing of a line in which VRAM is already taken.
 const VRAM_TAKEN_DOT: u64 = 80;
 
@@ -70,6 +83,8 @@ enum Phase {
     HBlankIrq,
     /// Mode 0 begins.
     HBlank,
+    /// The pipeline's last pixel is out.
+    LastPixel,
     /// Dot 4 of a V-blank line: LY can be compared.
     VBlankCompare,
     /// Dot 8 of line 153.
@@ -78,6 +93,7 @@ enum Phase {
     LastLineZero,
 }
 
+/// [`State`](crate::state::State) for an enum without fields.
 macro_rules! enum_state {
     ($t:ident { $($v:ident),* }) => {
         impl crate::state::State for $t {
@@ -95,6 +111,8 @@ macro_rules! enum_state {
         }
     };
 }
+use enum_state;
+
 enum_state!(IrqMode { HBlank, VBlank, OamScan, None });
 enum_state!(Phase {
     LineStart,
@@ -102,10 +120,23 @@ enum_state!(Phase {
     Draw,
     HBlankIrq,
     HBlank,
+    LastPixel,
     VBlankCompare,
     LastLineGap,
     LastLineZero
 });
+
+/// The registers that drawing reads.
+#[derive(Clone, Copy, Debug, Default)]
+struct Registers {
+    lcdc: u8,
+    scy: u8,
+    scx: u8,
+    bgp: u8,
+    obp: [u8; 2],
+    wx: u8,
+}
+crate::state_fields!(Registers { lcdc, scy, scx, bgp, obp, wx });
 
 /// Choices in which a profile departs from the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -114,6 +145,8 @@ pub struct Quirks {
     pub window_without_bg: bool,
     /// LY stays 153 for the whole last line.
     pub no_early_zero: bool,
+    /// A line is drawn when it ends, with the registers of that moment, whatever they were before.
+    pub whole_lines: bool,
     /// A blank picture takes the shade of BGP colour 0 instead of the lightest one.
     pub blank_through_bgp: bool,
 }
@@ -126,16 +159,11 @@ pub struct Ppu {
     /// Sprite attributes.
     pub oam: [u8; 160],
     planes: Planes,
-    lcdc: u8,
+    regs: Registers,
     /// STAT bits 3–6.
     enables: u8,
-    scy: u8,
-    scx: u8,
     lyc: u8,
-    bgp: u8,
-    obp: [u8; 2],
     wy: u8,
-    wx: u8,
 
     /// The clock of dot 0 of the current line; while the LCD is off, of the moment it went off.
     line_start: u64,
@@ -143,6 +171,8 @@ pub struct Ppu {
     phase: Phase,
     /// When `phase` happens; `NEVER` while the LCD is off.
     phase_at: u64,
+    /// When mode 0 of this line began.
+    hblank_at: u64,
     /// LY as read.
     ly: u8,
     /// The mode as read.
@@ -166,18 +196,24 @@ pub struct Ppu {
     first_frame: bool,
     /// See [`signal`].
     signals: u8,
+    /// The pipeline of the current line, if its registers changed while it was drawn.
+    fifo: Fifo,
+    /// The clock of the pipeline's next dot; `NEVER` where it does not run.
+    fifo_at: u64,
 
     /// Whether lines are drawn.
     rendering: bool,
+    /// Whether every line goes through the pipeline.
+    always_fifo: bool,
     quirks: Quirks,
     table: LineTable,
 }
 
 crate::state_fields!(Ppu {
-    vram, oam, planes, lcdc, enables, scy, scx, lyc, bgp, obp, wy, wx, line_start, line, phase,
-    phase_at, ly, mode, irq_mode, comparable, compared, lyc_line, lyc_flag, stat_line, window_armed,
-    window_line, first_frame, signals,
-} skip { rendering, quirks, table });
+    vram, oam, regs, planes, enables, lyc, wy, line_start, line, phase,
+    phase_at, hblank_at, ly, mode, irq_mode, comparable, compared, lyc_line, lyc_flag, stat_line, window_armed,
+    window_line, first_frame, signals, fifo, fifo_at,
+} skip { rendering, always_fifo, quirks, table });
 
 impl crate::state::State for Planes {
     fn save(&self, w: &mut crate::state::Writer) {
@@ -197,19 +233,15 @@ impl Ppu {
             vram: [0; 0x2000],
             oam: [0; 160],
             planes: [[0; 40]; 144],
-            lcdc: 0,
+            regs: Registers::default(),
             enables: 0,
-            scy: 0,
-            scx: 0,
             lyc: 0,
-            bgp: 0,
-            obp: [0; 2],
             wy: 0,
-            wx: 0,
             line_start: 0,
             line: 0,
             phase: Phase::LineStart,
             phase_at: NEVER,
+            hblank_at: 0,
             ly: 0,
             mode: 0,
             irq_mode: IrqMode::None,
@@ -222,6 +254,9 @@ impl Ppu {
             window_line: 0,
             first_frame: false,
             signals: 0,
+            fifo: Fifo::idle(),
+            fifo_at: NEVER,
+            always_fifo: false,
             rendering: false,
             quirks,
             table: LineTable::new(),
@@ -231,9 +266,9 @@ impl Ppu {
     /// The state that a boot program leaves: LCD on, at `dot` of V-blank line `line` at `clock`.
     pub fn after_boot(quirks: Quirks, clock: u64, line: u8, dot: u64) -> Self {
         let mut ppu = Self::new(quirks);
-        ppu.lcdc = 0x91;
-        ppu.bgp = 0xFC;
-        ppu.obp = [0xFF; 2];
+        ppu.regs.lcdc = 0x91;
+        ppu.regs.bgp = 0xFC;
+        ppu.regs.obp = [0xFF; 2];
         ppu.line = line - 1;
         ppu.line_start = clock - dot - LINE;
         ppu.mode = 1;
@@ -252,7 +287,12 @@ impl Ppu {
 
     /// Whether the LCD is on.
     pub fn lcd_on(&self) -> bool {
-        self.lcdc & lcdc::ON != 0
+        self.regs.lcdc & lcdc::ON != 0
+    }
+
+    /// Sends every line through the pixel pipeline, or only those that need it.
+    pub fn set_always_fifo(&mut self, on: bool) {
+        self.always_fifo = on && !self.quirks.whole_lines;
     }
 
     /// Starts or stops drawing lines; call after [`sync`](Self::sync).
@@ -276,7 +316,7 @@ impl Ppu {
 
     /// Fills the picture as a blank LCD shows it.
     pub fn blank(&mut self) {
-        let shade = if self.quirks.blank_through_bgp { self.bgp & 3 } else { 0 };
+        let shade = if self.quirks.blank_through_bgp { self.regs.bgp & 3 } else { 0 };
         let (lo, hi) = ((shade & 1).wrapping_neg(), (shade >> 1).wrapping_neg());
         for line in &mut self.planes {
             line[..20].fill(lo);
@@ -334,9 +374,13 @@ impl Ppu {
                 self.mode = 3;
                 self.irq_mode = IrqMode::None;
                 self.update_stat_line();
-                let dots = self.draw_dots();
                 self.phase = Phase::HBlankIrq;
-                self.phase_at += dots;
+                if self.always_fifo || (self.intricate() && self.window_at().is_some()) {
+                    self.start_fifo();
+                    self.predict_hblank();
+                } else {
+                    self.phase_at += self.draw_dots();
+                }
             }
             Phase::HBlankIrq => {
                 self.irq_mode = IrqMode::HBlank;
@@ -346,7 +390,17 @@ impl Ppu {
             }
             Phase::HBlank => {
                 self.mode = 0;
-                self.draw_line();
+                self.hblank_at = self.phase_at;
+                if self.fifo_at == NEVER {
+                    self.draw_line();
+                    self.schedule(Phase::LineStart, LINE);
+                } else {
+                    self.phase = Phase::LastPixel;
+                    self.phase_at += LAST_PIXEL_DOTS;
+                }
+            }
+            Phase::LastPixel => {
+                self.finish_fifo();
                 self.schedule(Phase::LineStart, LINE);
             }
             Phase::VBlankCompare => {
@@ -383,6 +437,7 @@ impl Ppu {
     }
 
     fn line_starts(&mut self, clock: u64) {
+        self.hblank_at = 0;
         let at = self.phase_at;
         self.line_start = at;
         self.line += 1;
@@ -415,7 +470,10 @@ impl Ppu {
     /// if a picture is wanted.
     fn skip_lines(&mut self, clock: u64) {
         let visible = self.line < 144;
-        if visible && self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
+        let watched = self.always_fifo
+            || self.intricate()
+            || self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0;
+        if visible && watched {
             return;
         }
         // The line that LYC names is stepped through, since its edges matter; so is the line after
@@ -453,7 +511,7 @@ impl Ppu {
 
     /// What drawing lines `self.line..end` would do to the window's line counter.
     fn skip_window_lines(&mut self, end: u8) {
-        if self.lcdc & lcdc::WINDOW_ON == 0 {
+        if self.regs.lcdc & lcdc::WINDOW_ON == 0 {
             return;
         }
         let first = if self.window_armed {
@@ -464,43 +522,189 @@ impl Ppu {
             return;
         };
         self.window_armed = true;
-        if self.wx <= 166 {
+        if self.regs.wx <= 166 {
             self.window_line = self.window_line.wrapping_add(end - first);
         }
     }
 
     fn arm_window(&mut self) {
-        if self.lcdc & lcdc::WINDOW_ON != 0 && self.wy == self.line {
+        if self.regs.lcdc & lcdc::WINDOW_ON != 0 && self.wy == self.line {
             self.window_armed = true;
         }
     }
 
-    fn window_shows(&self) -> bool {
-        self.lcdc & lcdc::WINDOW_ON != 0 && self.window_armed && self.wx <= 166
+    /// Whether the current line uses up a line of the window.
+    fn window_counts(&self) -> bool {
+        self.regs.lcdc & lcdc::WINDOW_ON != 0 && self.window_armed && self.regs.wx <= 166
+    }
+
+    /// WX if the window shows on the current line.
+    fn window_at(&self) -> Option<u8> {
+        let last = if self.quirks.whole_lines { 166 } else { LAST_WX };
+        (self.window_counts() && self.regs.wx <= last).then_some(self.regs.wx)
+    }
+
+    /// Whether a window on this line would need the pipeline: with WX = 0 it is the fine scroll that
+    /// decides where the window begins.
+    fn intricate(&self) -> bool {
+        let Registers { lcdc, wx, scx, .. } = self.regs;
+        wx == 0 && scx & 7 != 0 && lcdc & lcdc::WINDOW_ON != 0 && !self.quirks.whole_lines
     }
 
     /// Length of mode 3 on the current line.
     fn draw_dots(&mut self) -> u64 {
-        let mut dots = DRAW_DOTS + u64::from(self.scx & 7);
-        if self.window_shows() {
-            dots += WINDOW_DOTS;
+        let fine = self.regs.scx & 7;
+        let mut dots = DRAW_DOTS + u64::from(fine);
+        let window = self.window_at();
+        if let Some(wx) = window {
+            dots += WINDOW_DOTS + u64::from(wx == 0 && fine != 0);
         }
-        if self.lcdc & lcdc::OBJ_ON != 0 {
-            let found = self.table.on_line(self.line, &self.oam, self.lcdc);
+        if self.regs.lcdc & lcdc::OBJ_ON != 0 {
+            let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
-                dots += found.penalty(&self.oam, self.scx);
+                dots += found.penalty(&self.oam, fine, window);
             }
         }
         dots
     }
 
     fn draw_line(&mut self) {
-        let window = self.window_shows().then_some(self.window_line);
-        if window.is_some() {
+        let window = self.window_at().map(|_| self.window_line);
+        if self.window_counts() {
             self.window_line = self.window_line.wrapping_add(1);
         }
         if self.rendering {
             self.render_line(self.line, window);
+        }
+    }
+
+    /// Whether a line is being drawn. Its last pixels come a few dots after mode 0 has begun.
+    pub fn drawing(&self, clock: u64) -> bool {
+        match self.phase {
+            _ if !self.lcd_on() => false,
+            Phase::HBlankIrq | Phase::HBlank | Phase::LastPixel => true,
+            Phase::LineStart => self.line < 144 && clock < self.hblank_at + LAST_PIXEL_DOTS,
+            _ => false,
+        }
+    }
+
+    fn finish_fifo(&mut self) {
+        self.run_fifo(NEVER);
+        self.fifo_at = NEVER;
+        self.window_line = self.fifo.window_next();
+        self.fifo = Fifo::idle();
+    }
+
+    /// Begins the current line's pipeline, which may lie in the past: nothing has changed since.
+    fn start_fifo(&mut self) {
+        if self.phase == Phase::LineStart {
+            // The line was taken as finished; it is drawn again.
+            self.window_line = self.window_line.wrapping_sub(u8::from(self.window_counts()));
+            self.phase = Phase::LastPixel;
+            self.phase_at = self.hblank_at + LAST_PIXEL_DOTS;
+        }
+        let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
+        self.fifo = Fifo::start(self.line, found, &self.oam, self.regs.scx, self.window_line);
+        self.fifo_at = self.line_start + DRAW_DOT;
+    }
+
+    /// Runs the pipeline's dots before `clock`.
+    fn run_fifo(&mut self, clock: u64) {
+        let memory = Memory {
+            vram: &self.vram,
+            oam: &self.oam,
+            regs: self.regs,
+            window_armed: self.window_armed,
+        };
+        let row = &mut self.planes[usize::from(self.line) % 144];
+        while self.fifo_at < clock && !self.fifo.done() {
+            if let Some((shade, x)) = self.fifo.dot(&memory) {
+                if self.rendering {
+                    render::put_pixel(row, x, shade);
+                }
+            }
+            self.fifo_at += 1;
+        }
+    }
+
+    /// When the line would end if nothing more was written.
+    fn predict_hblank(&mut self) {
+        let memory = Memory {
+            vram: &self.vram,
+            oam: &self.oam,
+            regs: self.regs,
+            window_armed: self.window_armed,
+        };
+        let mut ahead = self.fifo.clone();
+        let mut at = self.fifo_at;
+        while !ahead.done() {
+            ahead.dot(&memory);
+            at += 1;
+        }
+        self.phase_at = match self.phase {
+            Phase::HBlankIrq => at,
+            _ => at + HBLANK_SHOWS_DOTS,
+        };
+    }
+
+    /// A register is written while a line is drawn: the pipeline sees most of them a dot or two
+    /// before the end of the M-cycle, and some as a mixture of old and new for one dot.
+    ///
+    /// Source: mealybug-tearoom-tests (`DMG-blob`).
+    fn write_while_drawing(&mut self, addr: u16, v: u8, clock: u64) {
+        if self.fifo_at == NEVER {
+            self.start_fifo();
+        }
+        let clock = clock.wrapping_add_signed(*FIFO_SHIFT);
+        match addr {
+            0xFF40 => {
+                self.run_fifo(clock - 2);
+                if self.fifo.at_first_pixel() {
+                    // What is switched off misses the first pixel already.
+                    self.regs.lcdc &= v | !(lcdc::OBJ_ON | lcdc::BG_ON);
+                }
+                self.run_fifo(clock - 1);
+                if self.regs.lcdc & !v & lcdc::OBJ_ON != 0 {
+                    self.fifo.abort_sprite();
+                }
+                self.regs.lcdc = v;
+            }
+            0xFF42 | 0xFF43 => {
+                self.run_fifo(clock.wrapping_add_signed(*SCX_SHIFT));
+                if addr == 0xFF42 {
+                    self.regs.scy = v;
+                } else {
+                    self.regs.scx = v;
+                }
+            }
+            0xFF47..=0xFF49 => {
+                self.run_fifo(clock - 2);
+                *self.palette(addr) |= v;
+                self.run_fifo(clock - 1);
+                *self.palette(addr) = v;
+            }
+            0xFF4A => {
+                self.run_fifo(clock);
+                self.wy = v;
+                self.arm_window();
+            }
+            0xFF4B => {
+                self.run_fifo(clock);
+                self.regs.wx = v;
+                self.fifo.wx_written();
+            }
+            _ => {}
+        }
+        if self.mode == 3 {
+            self.predict_hblank();
+        }
+    }
+
+    fn palette(&mut self, addr: u16) -> &mut u8 {
+        match addr {
+            0xFF47 => &mut self.regs.bgp,
+            0xFF48 => &mut self.regs.obp[0],
+            _ => &mut self.regs.obp[1],
         }
     }
 
@@ -570,7 +774,9 @@ impl Ppu {
             0 => (153, 12),
             lyc => (lyc, 4),
         };
-        if self.line == line && !matches!(self.phase, Phase::LineStart | Phase::HBlank) {
+        if self.line == line
+            && !matches!(self.phase, Phase::LineStart | Phase::HBlank | Phase::LastPixel)
+        {
             return self.phase_at;
         }
         let ahead = (u64::from(line) + LINES - u64::from(self.line)) % LINES;
@@ -580,31 +786,37 @@ impl Ppu {
     /// FF40–FF4B but FF46; call after [`sync`](Self::sync).
     pub fn read(&self, addr: u16) -> u8 {
         match addr {
-            0xFF40 => self.lcdc,
+            0xFF40 => self.regs.lcdc,
             0xFF41 => 0x80 | self.enables | u8::from(self.lyc_flag) << 2 | self.mode,
-            0xFF42 => self.scy,
-            0xFF43 => self.scx,
+            0xFF42 => self.regs.scy,
+            0xFF43 => self.regs.scx,
             0xFF44 => self.ly,
             0xFF45 => self.lyc,
-            0xFF47 => self.bgp,
-            0xFF48 => self.obp[0],
-            0xFF49 => self.obp[1],
+            0xFF47 => self.regs.bgp,
+            0xFF48 => self.regs.obp[0],
+            0xFF49 => self.regs.obp[1],
             0xFF4A => self.wy,
-            0xFF4B => self.wx,
+            0xFF4B => self.regs.wx,
             _ => 0xFF,
         }
     }
 
     /// Writes FF40–FF4B but FF46; call after [`sync`](Self::sync).
     pub fn write(&mut self, addr: u16, v: u8, clock: u64) {
+        let switches_off = addr == 0xFF40 && v & lcdc::ON == 0;
+        let drawn = !matches!(addr, 0xFF41 | 0xFF44 | 0xFF45) && !switches_off;
+        if drawn && self.drawing(clock) && !self.quirks.whole_lines {
+            self.write_while_drawing(addr, v, clock);
+            return;
+        }
         match addr {
             0xFF40 => self.write_lcdc(v, clock),
             0xFF41 => {
                 self.enables = v & 0x78;
                 self.update_stat_line();
             }
-            0xFF42 => self.scy = v,
-            0xFF43 => self.scx = v,
+            0xFF42 => self.regs.scy = v,
+            0xFF43 => self.regs.scx = v,
             0xFF45 => {
                 self.lyc = v;
                 if self.lcd_on() {
@@ -612,23 +824,23 @@ impl Ppu {
                     self.update_stat_line();
                 }
             }
-            0xFF47 => self.bgp = v,
-            0xFF48 => self.obp[0] = v,
-            0xFF49 => self.obp[1] = v,
+            0xFF47 => self.regs.bgp = v,
+            0xFF48 => self.regs.obp[0] = v,
+            0xFF49 => self.regs.obp[1] = v,
             0xFF4A => {
                 self.wy = v;
                 if self.lcd_on() && self.line < 144 && self.phase != Phase::OamScan {
                     self.arm_window();
                 }
             }
-            0xFF4B => self.wx = v,
+            0xFF4B => self.regs.wx = v,
             _ => {}
         }
     }
 
     fn write_lcdc(&mut self, v: u8, clock: u64) {
-        let changed = self.lcdc ^ v;
-        self.lcdc = v;
+        let changed = self.regs.lcdc ^ v;
+        self.regs.lcdc = v;
         if changed & lcdc::OBJ_TALL != 0 {
             self.table.invalidate();
         }
@@ -647,6 +859,8 @@ impl Ppu {
         if v & lcdc::ON == 0 {
             self.line_start = clock;
             self.phase_at = NEVER;
+            self.fifo_at = NEVER;
+            self.fifo = Fifo::idle();
             self.irq_mode = IrqMode::HBlank;
             self.update_stat_line();
         } else {
@@ -710,10 +924,13 @@ impl Ppu {
             && self.mode < 4
             && self.enables & !0x78 == 0
             && self.line_start <= clock
+            && self.fifo.valid()
+            && self.hblank_at <= clock
+            && (self.fifo_at == NEVER || (self.line < 144 && self.fifo_at.abs_diff(clock) <= 2 * LINE))
             && (!on
                 || (clock - self.line_start <= crate::MAX_LAG
                     && self.phase_at >= self.line_start
-                    && self.phase_at - self.line_start <= LINE))
+                    && self.phase_at - self.line_start <= 2 * LINE))
     }
 }
 
