@@ -29,6 +29,8 @@ enum Stage {
     Sprite3,
     Sprite4,
     Sprite5,
+    /// A sprite's pixels are there, in the same dot as the next pixel.
+    SpriteEnds,
     /// The line is finished.
     Done,
 }
@@ -43,6 +45,7 @@ super::enum_state!(Stage {
     Sprite3,
     Sprite4,
     Sprite5,
+    SpriteEnds,
     Done
 });
 
@@ -263,15 +266,18 @@ impl Fifo {
                     return None;
                 }
                 Stage::Sprite4 => {
-                    self.obj_row_lo = m.vram[self.sprite_row(m)];
                     self.stage = Stage::Sprite5;
                     return None;
                 }
                 Stage::Sprite5 => {
+                    self.obj_row_lo = m.vram[self.sprite_row(m)];
+                    self.stage = Stage::SpriteEnds;
+                    return None;
+                }
+                Stage::SpriteEnds => {
                     self.push_sprite(m);
                     self.left = self.left.saturating_sub(1);
                     self.stage = Stage::Pixel;
-                    return None;
                 }
             }
         }
