@@ -1,6 +1,8 @@
 //! Instruction, frame, picture and state, on the embedded game and every timing from the same
 //! restored state.
 
+#![allow(missing_docs)] // `criterion_group!` makes an undocumented function
+
 use std::{hint::black_box, sync::Arc};
 
 use criterion::{criterion_group, criterion_main, BatchSize, Criterion, Throughput};

@@ -27,7 +27,12 @@ pub enum Profile {
 impl Profile {
     pub(crate) fn ppu_quirks(self) -> Quirks {
         let pyboy = self == Profile::PyBoy;
-        Quirks { window_without_bg: pyboy, no_early_zero: pyboy, blank_through_bgp: pyboy }
+        Quirks {
+            window_without_bg: pyboy,
+            no_early_zero: pyboy,
+            whole_lines: pyboy,
+            blank_through_bgp: pyboy,
+        }
     }
 }
 
@@ -121,6 +126,7 @@ impl GameBoy {
 
     fn frame<const STRICT: bool>(&mut self, render: bool) {
         self.machine.ppu.set_rendering(render);
+        self.machine.ppu.set_always_fifo(STRICT);
         let frame = self.frames;
         while self.frames == frame {
             self.run::<STRICT>(NEVER);

@@ -310,7 +310,7 @@ impl Machine {
                 self.sync_ppu(clock);
                 self.ppu.write(addr, v, clock);
                 self.take_ppu_irqs();
-                if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) {
+                if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) || self.ppu.drawing(clock) {
                     self.horizon = 0;
                 }
             }

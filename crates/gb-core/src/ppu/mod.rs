@@ -7,11 +7,18 @@
 //!
 //! Source: Pan Docs "Rendering"; mooneye `acceptance/ppu`.
 
+mod drawing;
+mod fifo;
 pub mod lcdc;
 mod oam;
+mod registers;
 mod render;
+#[cfg(test)]
+mod tests;
+mod timing;
 
 use crate::{screen::Planes, NEVER};
+use fifo::Fifo;
 use oam::LineTable;
 
 /// Dots of a line.
@@ -21,16 +28,11 @@ pub const LINES: u64 = 154;
 /// T-cycles of a frame.
 pub const FRAME: u64 = LINE * LINES;
 
-const OAM_SCAN_DOT: u64 = 4;
 const DRAW_DOT: u64 = 84;
-/// From there to the mode 0 interrupt, without any penalty.
-const DRAW_DOTS: u64 = 168;
-/// Mode 0 shows in STAT, and VRAM and OAM are free, one dot after its interrupt.
-const HBLANK_SHOWS_DOTS: u64 = 1;
-/// What a window adds to mode 3.
-const WINDOW_DOTS: u64 = 6;
-/// Dots before the drawing of a line in which VRAM is already taken.
-const VRAM_TAKEN_DOT: u64 = 80;
+/// The rightmost WX at which a DMG shows the window.
+const LAST_WX: u8 = 165;
+/// From the start of mode 0 to the last pixel.
+const LAST_PIXEL_DOTS: u64 = 6;
 
 /// Something that happened in the PPU and that the machine has to know.
 pub mod signal {
@@ -70,6 +72,8 @@ enum Phase {
     HBlankIrq,
     /// Mode 0 begins.
     HBlank,
+    /// The pipeline's last pixel is out.
+    LastPixel,
     /// Dot 4 of a V-blank line: LY can be compared.
     VBlankCompare,
     /// Dot 8 of line 153.
@@ -78,6 +82,7 @@ enum Phase {
     LastLineZero,
 }
 
+/// [`State`](crate::state::State) for an enum without fields.
 macro_rules! enum_state {
     ($t:ident { $($v:ident),* }) => {
         impl crate::state::State for $t {
@@ -95,6 +100,8 @@ macro_rules! enum_state {
         }
     };
 }
+use enum_state;
+
 enum_state!(IrqMode { HBlank, VBlank, OamScan, None });
 enum_state!(Phase {
     LineStart,
@@ -102,10 +109,23 @@ enum_state!(Phase {
     Draw,
     HBlankIrq,
     HBlank,
+    LastPixel,
     VBlankCompare,
     LastLineGap,
     LastLineZero
 });
+
+/// The registers that drawing reads.
+#[derive(Clone, Copy, Debug, Default)]
+struct Registers {
+    lcdc: u8,
+    scy: u8,
+    scx: u8,
+    bgp: u8,
+    obp: [u8; 2],
+    wx: u8,
+}
+crate::state_fields!(Registers { lcdc, scy, scx, bgp, obp, wx });
 
 /// Choices in which a profile departs from the hardware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -114,6 +134,8 @@ pub struct Quirks {
     pub window_without_bg: bool,
     /// LY stays 153 for the whole last line.
     pub no_early_zero: bool,
+    /// A line is drawn when it ends, with the registers of that moment, whatever they were before.
+    pub whole_lines: bool,
     /// A blank picture takes the shade of BGP colour 0 instead of the lightest one.
     pub blank_through_bgp: bool,
 }
@@ -126,16 +148,11 @@ pub struct Ppu {
     /// Sprite attributes.
     pub oam: [u8; 160],
     planes: Planes,
-    lcdc: u8,
+    regs: Registers,
     /// STAT bits 3–6.
     enables: u8,
-    scy: u8,
-    scx: u8,
     lyc: u8,
-    bgp: u8,
-    obp: [u8; 2],
     wy: u8,
-    wx: u8,
 
     /// The clock of dot 0 of the current line; while the LCD is off, of the moment it went off.
     line_start: u64,
@@ -143,6 +160,8 @@ pub struct Ppu {
     phase: Phase,
     /// When `phase` happens; `NEVER` while the LCD is off.
     phase_at: u64,
+    /// When mode 0 of this line began.
+    hblank_at: u64,
     /// LY as read.
     ly: u8,
     /// The mode as read.
@@ -166,18 +185,24 @@ pub struct Ppu {
     first_frame: bool,
     /// See [`signal`].
     signals: u8,
+    /// The pipeline of the current line, if its registers changed while it was drawn.
+    fifo: Fifo,
+    /// The clock of the pipeline's next dot; `NEVER` where it does not run.
+    fifo_at: u64,
 
     /// Whether lines are drawn.
     rendering: bool,
+    /// Whether every line goes through the pipeline.
+    always_fifo: bool,
     quirks: Quirks,
     table: LineTable,
 }
 
 crate::state_fields!(Ppu {
-    vram, oam, planes, lcdc, enables, scy, scx, lyc, bgp, obp, wy, wx, line_start, line, phase,
-    phase_at, ly, mode, irq_mode, comparable, compared, lyc_line, lyc_flag, stat_line, window_armed,
-    window_line, first_frame, signals,
-} skip { rendering, quirks, table });
+    vram, oam, regs, planes, enables, lyc, wy, line_start, line, phase,
+    phase_at, hblank_at, ly, mode, irq_mode, comparable, compared, lyc_line, lyc_flag, stat_line, window_armed,
+    window_line, first_frame, signals, fifo, fifo_at,
+} skip { rendering, always_fifo, quirks, table });
 
 impl crate::state::State for Planes {
     fn save(&self, w: &mut crate::state::Writer) {
@@ -197,19 +222,15 @@ impl Ppu {
             vram: [0; 0x2000],
             oam: [0; 160],
             planes: [[0; 40]; 144],
-            lcdc: 0,
+            regs: Registers::default(),
             enables: 0,
-            scy: 0,
-            scx: 0,
             lyc: 0,
-            bgp: 0,
-            obp: [0; 2],
             wy: 0,
-            wx: 0,
             line_start: 0,
             line: 0,
             phase: Phase::LineStart,
             phase_at: NEVER,
+            hblank_at: 0,
             ly: 0,
             mode: 0,
             irq_mode: IrqMode::None,
@@ -222,6 +243,9 @@ impl Ppu {
             window_line: 0,
             first_frame: false,
             signals: 0,
+            fifo: Fifo::idle(),
+            fifo_at: NEVER,
+            always_fifo: false,
             rendering: false,
             quirks,
             table: LineTable::new(),
@@ -231,9 +255,9 @@ impl Ppu {
     /// The state that a boot program leaves: LCD on, at `dot` of V-blank line `line` at `clock`.
     pub fn after_boot(quirks: Quirks, clock: u64, line: u8, dot: u64) -> Self {
         let mut ppu = Self::new(quirks);
-        ppu.lcdc = 0x91;
-        ppu.bgp = 0xFC;
-        ppu.obp = [0xFF; 2];
+        ppu.regs.lcdc = 0x91;
+        ppu.regs.bgp = 0xFC;
+        ppu.regs.obp = [0xFF; 2];
         ppu.line = line - 1;
         ppu.line_start = clock - dot - LINE;
         ppu.mode = 1;
@@ -252,7 +276,12 @@ impl Ppu {
 
     /// Whether the LCD is on.
     pub fn lcd_on(&self) -> bool {
-        self.lcdc & lcdc::ON != 0
+        self.regs.lcdc & lcdc::ON != 0
+    }
+
+    /// Sends every line through the pixel pipeline, or only those that need it.
+    pub fn set_always_fifo(&mut self, on: bool) {
+        self.always_fifo = on && !self.quirks.whole_lines;
     }
 
     /// Starts or stops drawing lines; call after [`sync`](Self::sync).
@@ -276,7 +305,7 @@ impl Ppu {
 
     /// Fills the picture as a blank LCD shows it.
     pub fn blank(&mut self) {
-        let shade = if self.quirks.blank_through_bgp { self.bgp & 3 } else { 0 };
+        let shade = if self.quirks.blank_through_bgp { self.regs.bgp & 3 } else { 0 };
         let (lo, hi) = ((shade & 1).wrapping_neg(), (shade >> 1).wrapping_neg());
         for line in &mut self.planes {
             line[..20].fill(lo);
@@ -304,399 +333,6 @@ impl Ppu {
         }
     }
 
-    /// Catches up with the clock.
-    #[inline]
-    pub fn sync(&mut self, clock: u64) {
-        while self.phase_at <= clock {
-            self.step(clock);
-        }
-    }
-
-    fn schedule(&mut self, phase: Phase, dot: u64) {
-        self.phase = phase;
-        self.phase_at = self.line_start + dot;
-    }
-
-    fn step(&mut self, clock: u64) {
-        match self.phase {
-            Phase::LineStart => self.line_starts(clock),
-            Phase::OamScan => {
-                self.mode = 2;
-                self.set_compared(Some(self.line));
-                self.irq_mode = IrqMode::OamScan;
-                self.update_stat_line();
-                self.irq_mode = IrqMode::None;
-                self.update_stat_line();
-                self.arm_window();
-                self.schedule(Phase::Draw, DRAW_DOT);
-            }
-            Phase::Draw => {
-                self.mode = 3;
-                self.irq_mode = IrqMode::None;
-                self.update_stat_line();
-                let dots = self.draw_dots();
-                self.phase = Phase::HBlankIrq;
-                self.phase_at += dots;
-            }
-            Phase::HBlankIrq => {
-                self.irq_mode = IrqMode::HBlank;
-                self.update_stat_line();
-                self.phase = Phase::HBlank;
-                self.phase_at += HBLANK_SHOWS_DOTS;
-            }
-            Phase::HBlank => {
-                self.mode = 0;
-                self.draw_line();
-                self.schedule(Phase::LineStart, LINE);
-            }
-            Phase::VBlankCompare => {
-                if self.line == 144 {
-                    // The OAM source fires here too.
-                    self.irq_mode = IrqMode::OamScan;
-                    self.update_stat_line();
-                    self.mode = 1;
-                    self.irq_mode = IrqMode::VBlank;
-                    self.signals |= signal::VBLANK | signal::FRAME;
-                    self.window_armed = false;
-                    self.window_line = 0;
-                }
-                self.set_compared(Some(self.line));
-                self.update_stat_line();
-                if self.line == 153 && !self.quirks.no_early_zero {
-                    self.ly = 0;
-                    self.schedule(Phase::LastLineGap, 8);
-                } else {
-                    self.schedule(Phase::LineStart, LINE);
-                }
-            }
-            Phase::LastLineGap => {
-                self.set_compared(None);
-                self.update_stat_line();
-                self.schedule(Phase::LastLineZero, 12);
-            }
-            Phase::LastLineZero => {
-                self.set_compared(Some(0));
-                self.update_stat_line();
-                self.schedule(Phase::LineStart, LINE);
-            }
-        }
-    }
-
-    fn line_starts(&mut self, clock: u64) {
-        let at = self.phase_at;
-        self.line_start = at;
-        self.line += 1;
-        if self.line == 154 {
-            self.line = 0;
-            self.first_frame = false;
-            self.signals |= signal::TOP;
-        }
-        self.skip_lines(clock);
-        self.ly = self.line;
-        if self.line < 144 {
-            self.mode = 0;
-            if self.line == 0 {
-                self.set_compared(Some(0));
-                self.irq_mode = IrqMode::None;
-            } else {
-                self.set_compared(None);
-                self.irq_mode = IrqMode::OamScan;
-            }
-            self.update_stat_line();
-            self.schedule(Phase::OamScan, OAM_SCAN_DOT);
-        } else {
-            self.set_compared(None);
-            self.update_stat_line();
-            self.schedule(Phase::VBlankCompare, 4);
-        }
-    }
-
-    /// Passes whole lines that nobody watches in one go, from the start of `self.line` on; draws them
-    /// if a picture is wanted.
-    fn skip_lines(&mut self, clock: u64) {
-        let visible = self.line < 144;
-        if visible && self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
-            return;
-        }
-        // The line that LYC names is stepped through, since its edges matter; so is the line after
-        // it, where the comparison ends.
-        let mut end = if visible { 144 } else { 153 };
-        if self.line == 144 || self.line == 0 {
-            return;
-        }
-        if self.line <= self.lyc && self.lyc < end {
-            end = self.lyc;
-        }
-        let n = ((clock - self.line_start) / LINE).min(u64::from(end.saturating_sub(self.line)));
-        if n == 0 {
-            return;
-        }
-        let end = self.line + n as u8;
-        if visible {
-            self.irq_mode = IrqMode::HBlank;
-            if self.rendering {
-                while self.line < end {
-                    self.arm_window();
-                    self.draw_line();
-                    self.line += 1;
-                }
-            } else {
-                self.skip_window_lines(end);
-            }
-        }
-        self.line = end;
-        self.line_start += n * LINE;
-        self.compared = self.line - 1;
-        self.set_compared(Some(self.compared));
-        self.update_stat_line();
-    }
-
-    /// What drawing lines `self.line..end` would do to the window's line counter.
-    fn skip_window_lines(&mut self, end: u8) {
-        if self.lcdc & lcdc::WINDOW_ON == 0 {
-            return;
-        }
-        let first = if self.window_armed {
-            self.line
-        } else if (self.line..end).contains(&self.wy) {
-            self.wy
-        } else {
-            return;
-        };
-        self.window_armed = true;
-        if self.wx <= 166 {
-            self.window_line = self.window_line.wrapping_add(end - first);
-        }
-    }
-
-    fn arm_window(&mut self) {
-        if self.lcdc & lcdc::WINDOW_ON != 0 && self.wy == self.line {
-            self.window_armed = true;
-        }
-    }
-
-    fn window_shows(&self) -> bool {
-        self.lcdc & lcdc::WINDOW_ON != 0 && self.window_armed && self.wx <= 166
-    }
-
-    /// Length of mode 3 on the current line.
-    fn draw_dots(&mut self) -> u64 {
-        let mut dots = DRAW_DOTS + u64::from(self.scx & 7);
-        if self.window_shows() {
-            dots += WINDOW_DOTS;
-        }
-        if self.lcdc & lcdc::OBJ_ON != 0 {
-            let found = self.table.on_line(self.line, &self.oam, self.lcdc);
-            if found.n > 0 {
-                dots += found.penalty(&self.oam, self.scx);
-            }
-        }
-        dots
-    }
-
-    fn draw_line(&mut self) {
-        let window = self.window_shows().then_some(self.window_line);
-        if window.is_some() {
-            self.window_line = self.window_line.wrapping_add(1);
-        }
-        if self.rendering {
-            self.render_line(self.line, window);
-        }
-    }
-
-    fn set_compared(&mut self, value: Option<u8>) {
-        self.comparable = value.is_some();
-        if let Some(v) = value {
-            self.compared = v;
-        }
-        self.compare();
-    }
-
-    fn compare(&mut self) {
-        self.lyc_flag = self.comparable && self.compared == self.lyc;
-        if self.comparable {
-            self.lyc_line = self.lyc_flag;
-        }
-    }
-
-    fn stat_level(&self, enables: u8) -> bool {
-        (match self.irq_mode {
-            IrqMode::HBlank => enables & HBLANK_ENABLE != 0,
-            IrqMode::VBlank => enables & VBLANK_ENABLE != 0,
-            IrqMode::OamScan => enables & OAM_ENABLE != 0,
-            IrqMode::None => false,
-        }) || (self.lyc_line && enables & LYC_ENABLE != 0)
-    }
-
-    fn update_stat_line(&mut self) {
-        let level = self.stat_level(self.enables);
-        if level && !self.stat_line {
-            self.signals |= signal::STAT;
-        }
-        self.stat_line = level;
-    }
-
-    /// The next clock at which an interrupt may be requested, or earlier; call after
-    /// [`sync`](Self::sync).
-    pub fn next_event(&self) -> u64 {
-        if self.phase_at == NEVER {
-            return NEVER;
-        }
-        // V-blank, of this frame or the next.
-        let past = self.line > 144 || (self.line == 144 && self.phase != Phase::VBlankCompare);
-        let lines = if past { 144 + LINES } else { 144 } - u64::from(self.line);
-        let mut at = self.line_start + lines * LINE + 4;
-        let past_top = self.line_start + (LINES - u64::from(self.line)) * LINE;
-        if self.quirks.no_early_zero {
-            at = at.min(past_top);
-        }
-        if self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
-            if self.line < 144 {
-                return self.phase_at;
-            }
-            at = at.min(past_top);
-        }
-        if self.enables & LYC_ENABLE != 0 && self.lyc < 154 {
-            at = at.min(self.next_comparison());
-        }
-        at
-    }
-
-    /// The next clock at which LY begins to equal LYC.
-    fn next_comparison(&self) -> u64 {
-        // LY = 0 is first compared in the last line.
-        let (line, dot) = match self.lyc {
-            0 if self.quirks.no_early_zero => (0, 0),
-            0 => (153, 12),
-            lyc => (lyc, 4),
-        };
-        if self.line == line && !matches!(self.phase, Phase::LineStart | Phase::HBlank) {
-            return self.phase_at;
-        }
-        let ahead = (u64::from(line) + LINES - u64::from(self.line)) % LINES;
-        self.line_start + if ahead == 0 { FRAME } else { ahead * LINE } + dot
-    }
-
-    /// FF40–FF4B but FF46; call after [`sync`](Self::sync).
-    pub fn read(&self, addr: u16) -> u8 {
-        match addr {
-            0xFF40 => self.lcdc,
-            0xFF41 => 0x80 | self.enables | u8::from(self.lyc_flag) << 2 | self.mode,
-            0xFF42 => self.scy,
-            0xFF43 => self.scx,
-            0xFF44 => self.ly,
-            0xFF45 => self.lyc,
-            0xFF47 => self.bgp,
-            0xFF48 => self.obp[0],
-            0xFF49 => self.obp[1],
-            0xFF4A => self.wy,
-            0xFF4B => self.wx,
-            _ => 0xFF,
-        }
-    }
-
-    /// Writes FF40–FF4B but FF46; call after [`sync`](Self::sync).
-    pub fn write(&mut self, addr: u16, v: u8, clock: u64) {
-        match addr {
-            0xFF40 => self.write_lcdc(v, clock),
-            0xFF41 => {
-                self.enables = v & 0x78;
-                self.update_stat_line();
-            }
-            0xFF42 => self.scy = v,
-            0xFF43 => self.scx = v,
-            0xFF45 => {
-                self.lyc = v;
-                if self.lcd_on() {
-                    self.compare();
-                    self.update_stat_line();
-                }
-            }
-            0xFF47 => self.bgp = v,
-            0xFF48 => self.obp[0] = v,
-            0xFF49 => self.obp[1] = v,
-            0xFF4A => {
-                self.wy = v;
-                if self.lcd_on() && self.line < 144 && self.phase != Phase::OamScan {
-                    self.arm_window();
-                }
-            }
-            0xFF4B => self.wx = v,
-            _ => {}
-        }
-    }
-
-    fn write_lcdc(&mut self, v: u8, clock: u64) {
-        let changed = self.lcdc ^ v;
-        self.lcdc = v;
-        if changed & lcdc::OBJ_TALL != 0 {
-            self.table.invalidate();
-        }
-        if changed & lcdc::ON == 0 {
-            if changed & lcdc::WINDOW_ON != 0 && self.lcd_on() && self.line < 144 {
-                self.arm_window();
-            }
-            return;
-        }
-        self.signals |= signal::LCD;
-        self.ly = 0;
-        self.line = 0;
-        self.mode = 0;
-        self.window_armed = false;
-        self.window_line = 0;
-        if v & lcdc::ON == 0 {
-            self.line_start = clock;
-            self.phase_at = NEVER;
-            self.irq_mode = IrqMode::HBlank;
-            self.update_stat_line();
-        } else {
-            // Line 0 is one M-cycle short and has no OAM scan.
-            self.line_start = clock - 4;
-            self.first_frame = true;
-            self.irq_mode = IrqMode::None;
-            self.set_compared(Some(0));
-            self.update_stat_line();
-            self.arm_window();
-            self.schedule(Phase::Draw, DRAW_DOT);
-        }
-    }
-
-    fn scanning(&self) -> bool {
-        self.phase == Phase::Draw && self.mode == 2
-    }
-
-    /// Whether the CPU can read VRAM; call after [`sync`](Self::sync).
-    pub fn vram_readable(&self, clock: u64) -> bool {
-        self.mode != 3 && !(self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
-    }
-
-    /// Whether the CPU can write VRAM; call after [`sync`](Self::sync).
-    #[inline]
-    pub fn vram_writable(&self) -> bool {
-        self.mode != 3
-    }
-
-    /// Whether the CPU can read OAM; call after [`sync`](Self::sync).
-    pub fn oam_readable(&self) -> bool {
-        // OAM is taken from dot 0 of a visible line on, one M-cycle before mode 2 shows.
-        self.mode < 2 && (self.phase != Phase::OamScan)
-    }
-
-    /// Whether the CPU can write OAM; call after [`sync`](Self::sync).
-    pub fn oam_writable(&self, clock: u64) -> bool {
-        self.mode < 2 || (self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
-    }
-
-    /// Writes a byte of OAM, whoever may.
-    pub fn write_oam(&mut self, index: u8, v: u8) {
-        if let Some(byte) = self.oam.get_mut(usize::from(index)) {
-            if *byte != v {
-                *byte = v;
-                self.table.invalidate();
-            }
-        }
-    }
-
     /// After the state was replaced: derived tables are stale.
     pub fn invalidate(&mut self) {
         self.table.invalidate();
@@ -710,10 +346,14 @@ impl Ppu {
             && self.mode < 4
             && self.enables & !0x78 == 0
             && self.line_start <= clock
+            && self.fifo.valid()
+            && self.hblank_at <= clock
+            && (self.fifo_at == NEVER
+                || (self.line < 144 && self.fifo_at.abs_diff(clock) <= 2 * LINE))
             && (!on
                 || (clock - self.line_start <= crate::MAX_LAG
                     && self.phase_at >= self.line_start
-                    && self.phase_at - self.line_start <= LINE))
+                    && self.phase_at - self.line_start <= 2 * LINE))
     }
 }
 

@@ -68,11 +68,14 @@ impl Found {
     /// How many dots fetching the sprites adds to mode 3.
     ///
     /// Each sprite stops the pixel pipeline for six dots; the first one over a background tile also
-    /// waits until that tile's fetch is done, up to five dots. A sprite at X = 0 always waits five.
+    /// waits until that tile's fetch is done, up to five dots. A sprite at X = 0 waits five
+    /// and the fine scroll.
     ///
     /// Source: mooneye `acceptance/ppu/intr_2_mode0_timing_sprites`, Pan Docs "OBJ penalty
     /// algorithm".
-    pub(super) fn penalty(&self, oam: &[u8; 160], scx: u8) -> u64 {
+    ///
+    /// `window` is WX where the window shows; sprites over it count its tiles.
+    pub(super) fn penalty(&self, oam: &[u8; 160], scx: u8, window: Option<u8>) -> u64 {
         let mut xs = [0u8; PER_LINE];
         let mut n = 0;
         for &i in self.entries() {
@@ -88,11 +91,17 @@ impl Found {
         let mut last_tile = None;
         for &x in xs.iter() {
             dots += 6;
-            let at = u16::from(x) + u16::from(scx & 7);
-            let tile = at / 8;
+            let (at, tile) = match window {
+                Some(wx) if x > wx => (x - wx - 1, 32 + (x - wx - 1) / 8),
+                _ => (x + (scx & 7), (x + (scx & 7)) / 8),
+            };
             if last_tile != Some(tile) {
                 last_tile = Some(tile);
-                dots += if x == 0 { 5 } else { 5u64.saturating_sub(u64::from(at % 8)) };
+                dots += if x == 0 {
+                    5 + u64::from(scx & 7)
+                } else {
+                    5u64.saturating_sub(u64::from(at % 8))
+                };
             }
         }
         dots

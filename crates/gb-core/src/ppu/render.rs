@@ -89,7 +89,8 @@ impl Ppu {
     fn tiles(&self, map_base: usize, y: u8, column: usize, count: usize) -> Pixels {
         let map_row = map_base + usize::from(y / 8) * 32;
         // With LCDC.4 clear, tile numbers are signed and count from 0x1000.
-        let (flip, base) = if self.lcdc & lcdc::TILES_LOW == 0 { (0x80, 0x800) } else { (0, 0) };
+        let (flip, base) =
+            if self.regs.lcdc & lcdc::TILES_LOW == 0 { (0x80, 0x800) } else { (0, 0) };
         let fine = base + 2 * usize::from(y % 8);
         let mut px = Pixels::default();
         for word in 0..3 {
@@ -109,18 +110,23 @@ impl Ppu {
     }
 
     fn background(&self, line: u8) -> Pixels {
-        let map_base = if self.lcdc & lcdc::BG_MAP == 0 { 0x1800 } else { 0x1C00 };
-        let px = self.tiles(map_base, line.wrapping_add(self.scy), usize::from(self.scx / 8), 21);
-        let fine = u32::from(self.scx % 8);
+        let map_base = if self.regs.lcdc & lcdc::BG_MAP == 0 { 0x1800 } else { 0x1C00 };
+        let px = self.tiles(
+            map_base,
+            line.wrapping_add(self.regs.scy),
+            usize::from(self.regs.scx / 8),
+            21,
+        );
+        let fine = u32::from(self.regs.scx % 8);
         Pixels { lo: left(px.lo, fine), hi: left(px.hi, fine) }
     }
 
     /// Lays the window's line `y` over the background.
     fn window(&self, under: Pixels, y: u8) -> Pixels {
-        let map_base = if self.lcdc & lcdc::WINDOW_MAP == 0 { 0x1800 } else { 0x1C00 };
-        let start = u32::from(self.wx.saturating_sub(7));
+        let map_base = if self.regs.lcdc & lcdc::WINDOW_MAP == 0 { 0x1800 } else { 0x1C00 };
+        let start = u32::from(self.regs.wx.saturating_sub(7));
         let px = self.tiles(map_base, y, 0, (160 - start as usize) / 8 + 2);
-        let clipped = u32::from(7u8.saturating_sub(self.wx));
+        let clipped = u32::from(7u8.saturating_sub(self.regs.wx));
         let place = |row: Row| right(left(row, clipped), start);
         select(right([!0; 3], start), under, Pixels { lo: place(px.lo), hi: place(px.hi) })
     }
@@ -131,7 +137,7 @@ impl Ppu {
         let order = &mut order[..found.n];
         order.sort_by_key(|&i| self.oam[4 * usize::from(i) + 1]);
         let mut s = Sprites::default();
-        let tall = self.lcdc & lcdc::OBJ_TALL != 0;
+        let tall = self.regs.lcdc & lcdc::OBJ_TALL != 0;
         for &i in order.iter() {
             let i = 4 * usize::from(i);
             let (y, x, tile, attr) =
@@ -185,23 +191,26 @@ impl Ppu {
     /// the window to lay over it, if it shows.
     pub(super) fn render_line(&mut self, line: u8, window_line: Option<u8>) {
         // The hardware shows colour 0 where LCDC.0 is clear.
-        let shows =
-            self.lcdc & lcdc::BG_ON != 0 || self.quirks.window_without_bg && window_line.is_some();
+        let shows = self.regs.lcdc & lcdc::BG_ON != 0
+            || self.quirks.window_without_bg && window_line.is_some();
         let bg = match window_line {
             _ if !shows => Pixels::default(),
             Some(y) => self.window(self.background(line), y),
             None => self.background(line),
         };
-        let mut out = shade(bg, self.bgp);
-        if self.lcdc & lcdc::OBJ_ON != 0 {
-            let found = self.table.on_line(line, &self.oam, self.lcdc);
+        let mut out = shade(bg, self.regs.bgp);
+        if self.regs.lcdc & lcdc::OBJ_ON != 0 {
+            let found = self.table.on_line(line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
                 let s = self.sprites(line, found);
                 let bg_shows = zip(bg.lo, bg.hi, |lo, hi| lo | hi);
                 let hidden = zip(s.behind, bg_shows, |b, shows| b & shows);
                 let visible = zip(s.opaque, hidden, |o, h| o & !h);
-                let obj =
-                    select(s.second_palette, shade(s.px, self.obp[0]), shade(s.px, self.obp[1]));
+                let obj = select(
+                    s.second_palette,
+                    shade(s.px, self.regs.obp[0]),
+                    shade(s.px, self.regs.obp[1]),
+                );
                 out = select(visible, out, obj);
             }
         }
@@ -213,5 +222,13 @@ impl Ppu {
             half[8..16].copy_from_slice(&plane[1].to_ne_bytes());
             half[16..].copy_from_slice(&plane[2].to_ne_bytes()[..4]);
         }
+    }
+}
+
+/// Puts one pixel into a line.
+pub(super) fn put_pixel(row: &mut [u8; 2 * PLANE], x: u8, shade: u8) {
+    let (byte, bit) = (usize::from(x / 8).min(PLANE - 1), 0x80 >> (x % 8));
+    for (byte, shade) in [(byte, shade), (byte + PLANE, shade >> 1)] {
+        row[byte] = if shade & 1 == 0 { row[byte] & !bit } else { row[byte] | bit };
     }
 }

@@ -1,0 +1,218 @@
+//! How a line comes to the picture: where the window shows, how long drawing takes, and which of the
+//! two renderers does it.
+
+use super::{
+    fifo::{Fifo, Memory},
+    lcdc, render,
+    timing::HBLANK_SHOWS_DOTS,
+    Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
+};
+use crate::NEVER;
+
+/// From the start of mode 3 to the mode 0 interrupt, without any penalty.
+const DRAW_DOTS: u64 = 168;
+/// What a window adds to that.
+const WINDOW_DOTS: u64 = 6;
+/// The pipeline's first dot comes so long after mode 3 has begun, as writes meet it.
+const FIFO_LAG: u64 = 5;
+
+impl Ppu {
+    /// What drawing lines `self.line..end` would do to the window's line counter.
+    pub(super) fn skip_window_lines(&mut self, end: u8) {
+        if self.regs.lcdc & lcdc::WINDOW_ON == 0 {
+            return;
+        }
+        let first = if self.window_armed {
+            self.line
+        } else if (self.line..end).contains(&self.wy) {
+            self.wy
+        } else {
+            return;
+        };
+        self.window_armed = true;
+        if self.regs.wx <= 166 {
+            self.window_line = self.window_line.wrapping_add(end - first);
+        }
+    }
+
+    pub(super) fn arm_window(&mut self) {
+        if self.regs.lcdc & lcdc::WINDOW_ON != 0 && self.wy == self.line {
+            self.window_armed = true;
+        }
+    }
+
+    /// Whether the current line uses up a line of the window.
+    pub(super) fn window_counts(&self) -> bool {
+        self.regs.lcdc & lcdc::WINDOW_ON != 0 && self.window_armed && self.regs.wx <= 166
+    }
+
+    /// WX if the window shows on the current line.
+    pub(super) fn window_at(&self) -> Option<u8> {
+        let last = if self.quirks.whole_lines { 166 } else { LAST_WX };
+        (self.window_counts() && self.regs.wx <= last).then_some(self.regs.wx)
+    }
+
+    /// Whether a window on this line would need the pipeline: with WX = 0 it is the fine scroll that
+    /// decides where the window begins.
+    pub(super) fn intricate(&self) -> bool {
+        let Registers { lcdc, wx, scx, .. } = self.regs;
+        wx == 0 && scx & 7 != 0 && lcdc & lcdc::WINDOW_ON != 0 && !self.quirks.whole_lines
+    }
+
+    /// Length of mode 3 on the current line.
+    pub(super) fn draw_dots(&mut self) -> u64 {
+        let fine = self.regs.scx & 7;
+        let mut dots = DRAW_DOTS + u64::from(fine);
+        let window = self.window_at();
+        if let Some(wx) = window {
+            dots += WINDOW_DOTS + u64::from(wx == 0 && fine != 0);
+        }
+        if self.regs.lcdc & lcdc::OBJ_ON != 0 {
+            let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
+            if found.n > 0 {
+                dots += found.penalty(&self.oam, fine, window);
+            }
+        }
+        dots
+    }
+
+    pub(super) fn draw_line(&mut self) {
+        let window = self.window_at().map(|_| self.window_line);
+        if self.window_counts() {
+            self.window_line = self.window_line.wrapping_add(1);
+        }
+        if self.rendering {
+            self.render_line(self.line, window);
+        }
+    }
+
+    /// Whether a line is being drawn. Its last pixels come a few dots after mode 0 has begun.
+    pub fn drawing(&self, clock: u64) -> bool {
+        match self.phase {
+            _ if !self.lcd_on() => false,
+            Phase::HBlankIrq | Phase::HBlank | Phase::LastPixel => true,
+            Phase::LineStart => self.line < 144 && clock < self.hblank_at + LAST_PIXEL_DOTS,
+            _ => false,
+        }
+    }
+
+    pub(super) fn finish_fifo(&mut self) {
+        self.run_fifo(NEVER);
+        self.fifo_at = NEVER;
+        self.window_line = self.fifo.window_next();
+        self.fifo = Fifo::idle();
+    }
+
+    /// Begins the current line's pipeline, which may lie in the past: nothing has changed since.
+    pub(super) fn start_fifo(&mut self) {
+        if self.phase == Phase::LineStart {
+            // The line was taken as finished; it is drawn again.
+            self.window_line = self.window_line.wrapping_sub(u8::from(self.window_counts()));
+            self.phase = Phase::LastPixel;
+            self.phase_at = self.hblank_at + LAST_PIXEL_DOTS;
+        }
+        let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
+        self.fifo = Fifo::start(self.line, found, &self.oam, self.regs.scx, self.window_line);
+        self.fifo_at = self.line_start + DRAW_DOT;
+    }
+
+    /// Runs the pipeline's dots before `clock`.
+    pub(super) fn run_fifo(&mut self, clock: u64) {
+        let memory = Memory {
+            vram: &self.vram,
+            oam: &self.oam,
+            regs: self.regs,
+            window_armed: self.window_armed,
+        };
+        let row = &mut self.planes[usize::from(self.line) % 144];
+        while self.fifo_at < clock && !self.fifo.done() {
+            if let Some((shade, x)) = self.fifo.dot(&memory) {
+                if self.rendering {
+                    render::put_pixel(row, x, shade);
+                }
+            }
+            self.fifo_at += 1;
+        }
+    }
+
+    /// When the line would end if nothing more was written.
+    pub(super) fn predict_hblank(&mut self) {
+        let memory = Memory {
+            vram: &self.vram,
+            oam: &self.oam,
+            regs: self.regs,
+            window_armed: self.window_armed,
+        };
+        let mut ahead = self.fifo.clone();
+        let mut at = self.fifo_at;
+        while !ahead.done() {
+            ahead.dot(&memory);
+            at += 1;
+        }
+        self.phase_at = match self.phase {
+            Phase::HBlankIrq => at,
+            _ => at + HBLANK_SHOWS_DOTS,
+        };
+    }
+
+    /// A register is written while a line is drawn: the pipeline sees most of them a dot or two
+    /// before the end of the M-cycle, and some as a mixture of old and new for one dot.
+    ///
+    /// Source: mealybug-tearoom-tests (`DMG-blob`).
+    pub(super) fn write_while_drawing(&mut self, addr: u16, v: u8, clock: u64) {
+        if self.fifo_at == NEVER {
+            self.start_fifo();
+        }
+        let clock = clock - FIFO_LAG;
+        match addr {
+            0xFF40 => {
+                self.run_fifo(clock - 2);
+                if self.fifo.at_first_pixel() {
+                    // What is switched off misses the first pixel already.
+                    self.regs.lcdc &= v | !(lcdc::OBJ_ON | lcdc::BG_ON);
+                }
+                self.run_fifo(clock - 1);
+                if self.regs.lcdc & !v & lcdc::OBJ_ON != 0 {
+                    self.fifo.abort_sprite();
+                }
+                self.regs.lcdc = v;
+            }
+            0xFF42 | 0xFF43 => {
+                self.run_fifo(clock - 1);
+                if addr == 0xFF42 {
+                    self.regs.scy = v;
+                } else {
+                    self.regs.scx = v;
+                }
+            }
+            0xFF47..=0xFF49 => {
+                self.run_fifo(clock - 2);
+                *self.palette(addr) |= v;
+                self.run_fifo(clock - 1);
+                *self.palette(addr) = v;
+            }
+            0xFF4A => {
+                self.run_fifo(clock);
+                self.wy = v;
+                self.arm_window();
+            }
+            0xFF4B => {
+                self.run_fifo(clock);
+                self.regs.wx = v;
+                self.fifo.wx_written();
+            }
+            _ => {}
+        }
+        if self.mode == 3 {
+            self.predict_hblank();
+        }
+    }
+
+    pub(super) fn palette(&mut self, addr: u16) -> &mut u8 {
+        match addr {
+            0xFF47 => &mut self.regs.bgp,
+            0xFF48 => &mut self.regs.obp[0],
+            _ => &mut self.regs.obp[1],
+        }
+    }
+}

@@ -1,0 +1,470 @@
+//! The pixel pipeline, dot by dot: for lines whose registers change while they are drawn.
+//!
+//! A background fetcher fills a queue of eight pixels that is emptied one pixel a dot; sprites and
+//! the window interrupt it. Eight pixels of nothing come first, of which SCX mod 8 more or fewer
+//! are dropped for the fine scroll.
+//!
+//! Source: Pan Docs "Pixel FIFO"; mealybug-tearoom-tests; `SameBoy`'s published findings on the
+//! order of events within a dot.
+
+use super::{lcdc, oam::Found, Registers, LAST_WX};
+
+/// Position at which the line begins: eight pixels of nothing before eight left of the screen.
+const START: i16 = -16;
+
+/// What happens in the next dot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Stage {
+    /// A pixel leaves the queue.
+    Pixel,
+    /// A sprite waits until the fetcher has finished a tile.
+    SpriteWaits,
+    /// A sprite at X = 0 waits for the fine scroll too.
+    SpriteAtZero,
+    /// The six dots of a sprite's fetch.
+    Sprite0,
+    Sprite1,
+    Sprite2,
+    Sprite3,
+    Sprite4,
+    Sprite5,
+    /// A sprite's pixels are there, in the same dot as the next pixel.
+    SpriteEnds,
+    /// The line is finished.
+    Done,
+}
+
+super::enum_state!(Stage {
+    Pixel,
+    SpriteWaits,
+    SpriteAtZero,
+    Sprite0,
+    Sprite1,
+    Sprite2,
+    Sprite3,
+    Sprite4,
+    Sprite5,
+    SpriteEnds,
+    Done
+});
+
+/// One line's pipeline.
+#[derive(Clone, Debug)]
+pub(super) struct Fifo {
+    stage: Stage,
+    position: i16,
+    lcd_x: u8,
+    line: u8,
+    /// Background pixels; the next one is the most significant bit.
+    bg_lo: u8,
+    bg_hi: u8,
+    bg_len: u8,
+    /// Sprite pixels, likewise.
+    obj_lo: u8,
+    obj_hi: u8,
+    obj_second: u8,
+    obj_behind: u8,
+    /// The fetcher: its step, and what it has read.
+    step: u8,
+    tile: u8,
+    lo: u8,
+    hi: u8,
+    /// The window has begun on this line.
+    window: bool,
+    window_starting: bool,
+    window_column: u8,
+    /// The line of the window that is shown, once it has begun, and the one after it.
+    window_line: u8,
+    window_next: u8,
+    /// A pixel of colour 0 is slipped in before the next one.
+    insert_pixel: bool,
+    /// WX was written in the last dot.
+    wx_just_written: bool,
+    /// Sprites still to come, the next one last.
+    sprites: [u8; 10],
+    left: u8,
+    zero_penalty: u8,
+    /// Low bits of the sprite row that is being fetched.
+    obj_row_lo: u8,
+}
+crate::state_fields!(Fifo {
+    stage,
+    position,
+    lcd_x,
+    line,
+    bg_lo,
+    bg_hi,
+    bg_len,
+    obj_lo,
+    obj_hi,
+    obj_second,
+    obj_behind,
+    step,
+    tile,
+    lo,
+    hi,
+    window,
+    window_starting,
+    window_column,
+    window_line,
+    window_next,
+    insert_pixel,
+    wx_just_written,
+    sprites,
+    left,
+    zero_penalty,
+    obj_row_lo
+});
+
+/// What the pipeline reads while it runs.
+pub(super) struct Memory<'a> {
+    pub(super) vram: &'a [u8; 0x2000],
+    pub(super) oam: &'a [u8; 160],
+    pub(super) regs: Registers,
+    /// WY has been met in this frame.
+    pub(super) window_armed: bool,
+}
+
+impl Fifo {
+    /// A pipeline that has nothing to do.
+    pub(super) fn idle() -> Self {
+        Self {
+            stage: Stage::Done,
+            position: START,
+            lcd_x: 0,
+            line: 0,
+            bg_lo: 0,
+            bg_hi: 0,
+            bg_len: 0,
+            obj_lo: 0,
+            obj_hi: 0,
+            obj_second: 0,
+            obj_behind: 0,
+            step: 0,
+            tile: 0,
+            lo: 0,
+            hi: 0,
+            window: false,
+            window_starting: false,
+            window_column: 0,
+            window_line: 0,
+            window_next: 0,
+            insert_pixel: false,
+            wx_just_written: false,
+            sprites: [0; 10],
+            left: 0,
+            zero_penalty: 0,
+            obj_row_lo: 0,
+        }
+    }
+
+    /// The start of a line with the sprites that its OAM scan found; `window_next` is the next
+    /// line of the window.
+    pub(super) fn start(line: u8, found: Found, oam: &[u8; 160], scx: u8, window_next: u8) -> Self {
+        let mut sprites = found.index;
+        let order = &mut sprites[..found.n];
+        order.sort_by_key(|&i| oam[4 * usize::from(i) + 1]);
+        order.reverse();
+        Self {
+            stage: Stage::Pixel,
+            line,
+            bg_len: 8,
+            window_next,
+            sprites,
+            left: found.n as u8,
+            zero_penalty: scx & 7,
+            ..Self::idle()
+        }
+    }
+
+    /// Whether the line is finished.
+    pub(super) fn done(&self) -> bool {
+        self.stage == Stage::Done
+    }
+
+    /// The next line of the window: each time it begins uses one up.
+    pub(super) fn window_next(&self) -> u8 {
+        self.window_next
+    }
+
+    /// WX was just written: one of its comparisons does not see it yet.
+    pub(super) fn wx_written(&mut self) {
+        self.wx_just_written = true;
+    }
+
+    /// LCDC.1 was cleared: a sprite fetch under way is given up.
+    pub(super) fn abort_sprite(&mut self) {
+        if !matches!(self.stage, Stage::Pixel | Stage::Done) {
+            self.stage = Stage::Pixel;
+        }
+    }
+
+    /// Whether hostile state bytes left every value in its domain.
+    pub(super) fn valid(&self) -> bool {
+        (START..=160).contains(&self.position)
+            && self.lcd_x <= 160
+            && self.line < 144
+            && self.bg_len <= 8
+            && self.step <= 6
+            && self.left <= 10
+            && self.sprites.iter().all(|&i| i < 40)
+            && self.zero_penalty < 8
+    }
+
+    /// One dot; gives a pixel's shade and column if one came out.
+    pub(super) fn dot(&mut self, m: &Memory<'_>) -> Option<(u8, u8)> {
+        loop {
+            match self.stage {
+                Stage::Done => return None,
+                Stage::Pixel => {
+                    if self.check_window(m) {
+                        return None;
+                    }
+                    if self.sprite_matches(m) {
+                        self.stage = Stage::SpriteWaits;
+                        continue;
+                    }
+                    let pixel = self.pop(m);
+                    self.fetch(m);
+                    self.wx_just_written = false;
+                    if self.position == 160 {
+                        self.stage = Stage::Done;
+                    }
+                    return pixel;
+                }
+                Stage::SpriteWaits => {
+                    if self.step < 5 || self.bg_len == 0 {
+                        self.fetch(m);
+                        return None;
+                    }
+                    self.stage = Stage::SpriteAtZero;
+                }
+                Stage::SpriteAtZero => {
+                    if self.zero_penalty > 0 && m.oam[self.sprite() + 1] == 0 {
+                        self.zero_penalty -= 1;
+                        return None;
+                    }
+                    self.stage = Stage::Sprite0;
+                }
+                Stage::Sprite0 => {
+                    self.fetch(m);
+                    self.stage = Stage::Sprite1;
+                    return None;
+                }
+                Stage::Sprite1 => {
+                    self.fetch(m);
+                    self.stage = Stage::Sprite2;
+                    return None;
+                }
+                Stage::Sprite2 => {
+                    self.stage = Stage::Sprite3;
+                    return None;
+                }
+                Stage::Sprite3 => {
+                    self.stage = Stage::Sprite4;
+                    return None;
+                }
+                Stage::Sprite4 => {
+                    self.stage = Stage::Sprite5;
+                    return None;
+                }
+                Stage::Sprite5 => {
+                    self.obj_row_lo = m.vram[self.sprite_row(m)];
+                    self.stage = Stage::SpriteEnds;
+                    return None;
+                }
+                Stage::SpriteEnds => {
+                    self.push_sprite(m);
+                    self.left = self.left.saturating_sub(1);
+                    self.stage = Stage::Pixel;
+                }
+            }
+        }
+    }
+
+    /// Offset in OAM of the sprite that comes next.
+    fn sprite(&self) -> usize {
+        4 * usize::from(self.sprites[usize::from(self.left.clamp(1, 10)) - 1].min(39))
+    }
+
+    fn sprite_matches(&mut self, m: &Memory<'_>) -> bool {
+        let x = if self.position < -8 { 0 } else { (self.position + 8) as u8 };
+        while self.left > 0 && m.oam[self.sprite() + 1] < x {
+            self.left -= 1;
+        }
+        self.left > 0 && m.regs.lcdc & lcdc::OBJ_ON != 0 && m.oam[self.sprite() + 1] == x
+    }
+
+    /// Address of the sprite's row, with the size that LCDC names now.
+    fn sprite_row(&self, m: &Memory<'_>) -> usize {
+        let at = self.sprite();
+        let (y, tile, attr) = (m.oam[at], m.oam[at + 2], m.oam[at + 3]);
+        let tall = m.regs.lcdc & lcdc::OBJ_TALL != 0;
+        let mask = if tall { 15 } else { 7 };
+        let mut row = self.line.wrapping_sub(y) & mask;
+        if attr & 0x40 != 0 {
+            row ^= mask;
+        }
+        let tile = if tall { tile & 0xFE } else { tile };
+        16 * usize::from(tile) + 2 * usize::from(row)
+    }
+
+    fn push_sprite(&mut self, m: &Memory<'_>) {
+        let attr = m.oam[self.sprite() + 3];
+        let mut lo = self.obj_row_lo;
+        let mut hi = m.vram[self.sprite_row(m) + 1];
+        if attr & 0x20 != 0 {
+            lo = lo.reverse_bits();
+            hi = hi.reverse_bits();
+        }
+        let free = (lo | hi) & !(self.obj_lo | self.obj_hi);
+        self.obj_lo |= lo & free;
+        self.obj_hi |= hi & free;
+        let put = |row: u8, bit: u8| (row & !free) | if attr & bit != 0 { free } else { 0 };
+        self.obj_second = put(self.obj_second, 0x10);
+        self.obj_behind = put(self.obj_behind, 0x80);
+    }
+
+    /// Begins the window where WX is met; returns whether that takes a dot of its own.
+    fn check_window(&mut self, m: &Memory<'_>) -> bool {
+        let wx = m.regs.wx;
+        if self.window {
+            // WX met again at the start of a tile slips in a pixel.
+            if !self.window_starting && self.step == 0 && i16::from(wx) == self.position + 7 {
+                self.insert_pixel = true;
+            }
+            return false;
+        }
+        if !m.window_armed || m.regs.lcdc & lcdc::WINDOW_ON == 0 {
+            return false;
+        }
+        let begins = if wx == 0 {
+            // How far the fine scroll has come decides.
+            const AT: [i16; 8] = [-7, -1, -2, -3, -4, -5, -6, -6];
+            self.position == AT[usize::from(m.regs.scx & 7)]
+        } else if wx > LAST_WX {
+            // Not shown, but counted.
+            let counted = wx == LAST_WX + 1 && i16::from(wx) == self.position + 7;
+            self.window_next = self.window_next.wrapping_add(u8::from(counted));
+            false
+        } else if i16::from(wx) == self.position + 7 {
+            true
+        } else if i16::from(wx) == self.position + 6 && !self.wx_just_written {
+            // The comparison is one dot late: the picture moves by a pixel against the queue.
+            self.lcd_x = self.lcd_x.saturating_sub(1);
+            true
+        } else {
+            false
+        };
+        if begins {
+            self.window = true;
+            self.window_starting = true;
+            self.window_line = self.window_next;
+            self.window_next = self.window_next.wrapping_add(1);
+            self.window_column = 0;
+            self.bg_len = 0;
+            self.step = 0;
+        }
+        begins && wx == 0 && m.regs.scx & 7 != 0
+    }
+
+    /// Whether the screen's first pixel is next.
+    pub(super) fn at_first_pixel(&self) -> bool {
+        self.position == 0
+    }
+
+    fn pop(&mut self, m: &Memory<'_>) -> Option<(u8, u8)> {
+        if self.bg_len == 0 {
+            return None;
+        }
+        let bg = if self.insert_pixel {
+            self.insert_pixel = false;
+            0
+        } else {
+            let bg = (self.bg_lo >> 7) | (self.bg_hi >> 7) << 1;
+            self.bg_lo <<= 1;
+            self.bg_hi <<= 1;
+            self.bg_len -= 1;
+            bg
+        };
+        if self.position < -8 {
+            let fine = m.regs.scx & 7;
+            let at = (self.position & 7) as u8;
+            if at == fine || (self.window_starting && at == 6 && fine == 7) {
+                self.position = -8;
+            } else if self.position == -9 {
+                self.position = START;
+                return None;
+            }
+        }
+        self.window_starting = false;
+        let obj = (self.obj_lo >> 7) | (self.obj_hi >> 7) << 1;
+        let (second, behind) = (self.obj_second & 0x80 != 0, self.obj_behind & 0x80 != 0);
+        self.obj_lo <<= 1;
+        self.obj_hi <<= 1;
+        self.obj_second <<= 1;
+        self.obj_behind <<= 1;
+        let on_screen = (0..160).contains(&self.position);
+        self.position += 1;
+        if !on_screen || self.lcd_x >= 160 {
+            return None;
+        }
+        let bg = if m.regs.lcdc & lcdc::BG_ON == 0 { 0 } else { bg };
+        let sprite = obj != 0 && m.regs.lcdc & lcdc::OBJ_ON != 0 && !(behind && bg != 0);
+        let shade = if sprite {
+            m.regs.obp[usize::from(second)] >> (2 * obj) & 3
+        } else {
+            m.regs.bgp >> (2 * bg) & 3
+        };
+        let x = self.lcd_x;
+        self.lcd_x += 1;
+        Some((shade, x))
+    }
+
+    /// Advances the background fetcher by one dot.
+    fn fetch(&mut self, m: &Memory<'_>) {
+        match self.step {
+            1 => {
+                if m.regs.lcdc & lcdc::WINDOW_ON == 0 {
+                    self.window = false;
+                }
+                let (map, x, y) = if self.window {
+                    (lcdc::WINDOW_MAP, self.window_column, self.window_line)
+                } else {
+                    let x = if self.position < -8 {
+                        m.regs.scx / 8
+                    } else {
+                        ((i16::from(m.regs.scx) + self.position + 8) / 8) as u8
+                    };
+                    (lcdc::BG_MAP, x, self.line.wrapping_add(m.regs.scy))
+                };
+                let base = if m.regs.lcdc & map == 0 { 0x1800 } else { 0x1C00 };
+                self.tile = m.vram[base + 32 * usize::from(y / 8) + usize::from(x % 32)];
+            }
+            3 => self.lo = m.vram[self.tile_row(m)],
+            5 => {
+                self.hi = m.vram[self.tile_row(m) + 1];
+                if self.window {
+                    self.window_column = (self.window_column + 1) & 0x1F;
+                }
+            }
+            _ => {}
+        }
+        if self.step >= 5 && self.bg_len == 0 {
+            self.bg_lo = self.lo;
+            self.bg_hi = self.hi;
+            self.bg_len = 8;
+            self.step = 0;
+        } else if self.step < 6 {
+            self.step += 1;
+        }
+    }
+
+    fn tile_row(&self, m: &Memory<'_>) -> usize {
+        let y = if self.window { self.window_line } else { self.line.wrapping_add(m.regs.scy) };
+        let tile = usize::from(self.tile);
+        let base = if m.regs.lcdc & lcdc::TILES_LOW == 0 && tile < 0x80 { 0x1000 } else { 0 };
+        base + 16 * tile + 2 * usize::from(y % 8)
+    }
+}
