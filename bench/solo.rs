@@ -13,16 +13,18 @@
 use std::error::Error;
 use std::io::{ErrorKind, Read};
 use std::sync::Arc;
+use std::time::Duration;
 
 use gb_core::{GameBoy, Profile, Rom};
 
 const USAGE: &str = "usage: solo ROM MACHINES FRAME_SKIP < blocks";
 
-/// Nanoseconds that this thread has run for.
-fn thread_nanos() -> Result<u64, Box<dyn Error>> {
+/// How long this thread has run.
+fn thread_time() -> Result<Duration, Box<dyn Error>> {
     let file = "/proc/thread-self/schedstat";
     let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-    Ok(text.split_ascii_whitespace().next().ok_or("schedstat is empty")?.parse()?)
+    let nanos = text.split_ascii_whitespace().next().ok_or("schedstat is empty")?.parse()?;
+    Ok(Duration::from_nanos(nanos))
 }
 
 fn play(machines: &mut [GameBoy], steps: &[u8], frame_skip: u64) {
@@ -58,9 +60,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut machines = vec![first; machines];
     let mut input = std::io::stdin().lock();
     while let Some(masks) = next_block(&mut input, machines.len())? {
-        let start = thread_nanos()?;
+        let start = thread_time()?;
         play(&mut machines, &masks, frame_skip);
-        println!("{}", (thread_nanos()? - start) as f64 / 1e9);
+        println!("{}", thread_time()?.saturating_sub(start).as_secs_f64());
     }
     Ok(())
 }

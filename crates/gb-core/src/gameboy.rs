@@ -36,6 +36,10 @@ impl Profile {
     }
 }
 
+/// The sound unit catches up after so many frames even if nobody looks at it, so that whoever looks
+/// later does not pay for a long past.
+const APU_SETTLES: u64 = 16;
+
 /// The processor's registers, by value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -134,6 +138,10 @@ impl GameBoy {
         if render {
             self.machine.ppu.finish_picture();
             self.machine.ppu.set_rendering(false);
+        }
+        if self.frames % APU_SETTLES == 0 {
+            let m = &mut self.machine;
+            m.apu.sync(m.clock, m.timer.div_base);
         }
     }
 
