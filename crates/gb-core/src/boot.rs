@@ -83,8 +83,8 @@ impl Boot {
         let clock = self.clock;
         let (line, dot) = self.ppu;
         let timer = Timer::new(clock, self.counter);
-        let latched = profile == Profile::PyBoy;
-        let apu = if latched {
+        let reference = profile == Profile::PyBoy;
+        let apu = if reference {
             Apu::after_pyboy_boot(clock, timer.div_base)
         } else {
             Apu::after_boot(clock, timer.div_base)
@@ -98,14 +98,14 @@ impl Boot {
             hram: [0; 0x80],
             unusable: [0; 0x60],
             interrupt_flags: 0x01,
-            ppu: Ppu::after_boot(profile.ppu_quirks(), clock, line, dot),
+            ppu: Ppu::after_boot(reference, clock, line, dot),
             timer,
-            serial: Serial::new(),
-            joypad: Joypad::new(self.joypad_select, latched, self.joypad_latch),
+            serial: Serial::new(reference),
+            joypad: Joypad::new(self.joypad_select, reference, self.joypad_latch),
             dma: OamDma::new(0xFF),
             apu,
             // The reference gives every mapper with RAM whole banks, at least one.
-            cart: if latched { rom.new_cart_with_whole_banks() } else { rom.new_cart() },
+            cart: if reference { rom.new_cart_with_whole_banks() } else { rom.new_cart() },
             profile,
         };
         m.remap();

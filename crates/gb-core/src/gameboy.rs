@@ -7,7 +7,7 @@ use crate::{
     cart::{CartRamError, Rom, RtcTime},
     cpu::{Cpu, Flags, Mode},
     machine::{irq, DmaBus, FastBus, Machine},
-    ppu::{signal, Quirks, FRAME},
+    ppu::{signal, FRAME},
     screen::Planes,
     snapshot::{self, StateError},
     state::{Reader, State, Writer},
@@ -22,18 +22,6 @@ pub enum Profile {
     Hardware,
     /// `PyBoy` 2.8.1: its boot state, frame boundaries and input latch.
     PyBoy,
-}
-
-impl Profile {
-    pub(crate) fn ppu_quirks(self) -> Quirks {
-        let pyboy = self == Profile::PyBoy;
-        Quirks {
-            window_without_bg: pyboy,
-            no_early_zero: pyboy,
-            whole_lines: pyboy,
-            blank_through_bgp: pyboy,
-        }
-    }
 }
 
 /// The sound unit catches up after so many frames even if nobody looks at it, so that whoever looks
@@ -168,6 +156,8 @@ impl GameBoy {
             let rom = rom.bytes();
             m.plan();
             let limit = target.min(self.frame_deadline).min(m.next_event);
+            let shadow = cpu.ei_pending && m.profile == Profile::PyBoy;
+            let planned = if shadow { m.planned_by_reference() } else { NEVER };
             if !Self::attend(cpu, m, rom, limit) {
                 continue;
             }
@@ -180,6 +170,15 @@ impl GameBoy {
             } else {
                 cpu.run(|| FastBus::new(m, rom))
             };
+            if shadow && cpu.mode == Mode::Halted {
+                // `EI; HALT` in the reference: the handler returns to the `HALT` if something was
+                // due before it was over, else the `HALT` takes another M-cycle.
+                if planned.min(self.frame_deadline) <= m.clock || m.wanted() != 0 {
+                    cpu.pc = cpu.pc.wrapping_sub(1);
+                } else {
+                    m.clock += 4;
+                }
+            }
         }
     }
 
@@ -187,20 +186,17 @@ impl GameBoy {
     /// Returns whether an instruction is to be executed now.
     fn attend(cpu: &mut Cpu, m: &mut Machine, rom: &[u8], limit: u64) -> bool {
         m.horizon = limit;
-        let pending = m.ie() & m.interrupt_flags & irq::ALL;
+        let pending = m.wanted();
         match cpu.mode {
             Mode::Running => {}
             Mode::Halted if pending != 0 => cpu.mode = Mode::Running,
             Mode::Stopped if m.joypad.any_low() => cpu.mode = Mode::Running,
             Mode::Halted | Mode::Locked => {
-                // Up to the M-cycle in which something may happen.
-                let wait = limit.saturating_sub(m.clock).max(4);
-                m.clock += wait.next_multiple_of(4);
+                m.wait(limit);
                 return false;
             }
             Mode::Stopped => {
-                let wait = limit.saturating_sub(m.clock).max(4);
-                m.clock += wait.next_multiple_of(4);
+                m.wait(limit);
                 m.write_io(rom, 0xFF04, 0, m.clock);
                 return false;
             }

@@ -44,7 +44,9 @@ impl Joypad {
     pub fn write(&mut self, v: u8) -> bool {
         let before = self.lines();
         self.select = v & 0x30;
-        self.latch = 0xC0 | self.select | self.lines();
+        // The reference shows a row only where exactly one is selected, and no selection bits.
+        let one_row = matches!(self.select, 0x10 | 0x20);
+        self.latch = 0xC0 | if one_row { self.lines() } else { 0x0F };
         before & !self.lines() != 0
     }
 

@@ -109,8 +109,42 @@ impl Machine {
 
     /// Interrupts that are requested and enabled at `clock`.
     pub(crate) fn pending(&mut self, rom: &[u8], clock: u64) -> u8 {
-        self.sync(rom, clock);
+        if self.profile == Profile::Hardware {
+            self.sync(rom, clock);
+        }
+        self.wanted()
+    }
+
+    /// Interrupts that are requested and enabled, as far as the machine is synced.
+    pub(crate) fn wanted(&self) -> u8 {
         self.ie() & self.interrupt_flags & irq::ALL
+    }
+
+    /// Lets time pass without instructions, up to the M-cycle in which `limit` lies (the reference
+    /// stops at `limit` itself).
+    pub(crate) fn wait(&mut self, limit: u64) {
+        let wait = limit.saturating_sub(self.clock).max(4);
+        self.clock += match self.profile {
+            Profile::Hardware => wait.next_multiple_of(4),
+            Profile::PyBoy => wait,
+        };
+    }
+
+    /// The next thing that the reference has planned; there a timer's overflow counts, not its
+    /// interrupt.
+    pub(crate) fn planned_by_reference(&self) -> u64 {
+        let overflow = self.timer.next_event().saturating_sub(4);
+        self.ppu.next_event().min(overflow).min(self.serial.next_event())
+    }
+
+    /// The clock that an access to an I/O register sees, which ends its M-cycle at `clock`. In the
+    /// reference all accesses of an instruction come early.
+    fn io_clock(&self, addr: u16, clock: u64) -> u64 {
+        if self.profile == Profile::PyBoy && addr != 0xFF46 {
+            clock - 8
+        } else {
+            clock
+        }
     }
 
     /// `STOP` resets DIV; returns whether the processor stays stopped.
@@ -177,7 +211,7 @@ impl Machine {
                 }
             }
             0xFF80.. => self.hram[usize::from(addr & 0x7F)],
-            0xFF00..=0xFF7F => self.read_io(rom, addr, clock),
+            0xFF00..=0xFF7F => self.read_io(rom, addr, self.io_clock(addr, clock)),
         }
     }
 
@@ -213,7 +247,11 @@ impl Machine {
             0xFF46 => self.dma.read(),
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
-                self.ppu.read(addr)
+                if addr == 0xFF41 {
+                    self.ppu.read_stat()
+                } else {
+                    self.ppu.read(addr)
+                }
             }
             _ => 0xFF,
         }
@@ -246,7 +284,7 @@ impl Machine {
                 self.hram[usize::from(addr & 0x7F)] = v;
                 self.horizon = 0;
             }
-            0xFF00..=0xFF7F => self.write_io(rom, addr, v, clock),
+            0xFF00..=0xFF7F => self.write_io(rom, addr, v, self.io_clock(addr, clock)),
         }
     }
 
@@ -396,6 +434,11 @@ macro_rules! common_bus_methods {
         #[inline(always)]
         fn pending(&mut self) -> u8 {
             self.m.pending(self.rom, self.clock)
+        }
+
+        #[inline(always)]
+        fn has_halt_bug(&self) -> bool {
+            self.m.profile == Profile::Hardware
         }
 
         #[inline(always)]

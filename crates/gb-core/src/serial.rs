@@ -13,13 +13,16 @@ pub struct Serial {
     bits_left: u8,
     /// When the next bit is shifted.
     next_bit: u64,
+    /// As the reference emulator has it: SB cannot be written, a transfer takes 1,024 T-cycles.
+    reference: bool,
 }
-crate::state_fields!(Serial { sb, sc, bits_left, next_bit });
+crate::state_fields!(Serial { sb, sc, bits_left, next_bit } skip { reference });
 
 impl Serial {
     /// An idle port.
-    pub fn new() -> Self {
-        Self { sb: 0, sc: 0, bits_left: 0, next_bit: NEVER }
+    pub fn new(reference: bool) -> Self {
+        let sb = if reference { 0xFF } else { 0 };
+        Self { sb, sc: 0, bits_left: 0, next_bit: NEVER, reference }
     }
 
     /// Catches up; returns whether a transfer completed, which requests the interrupt.
@@ -58,14 +61,19 @@ impl Serial {
 
     /// Writes SB.
     pub fn write_sb(&mut self, v: u8) {
-        self.sb = v;
+        if !self.reference {
+            self.sb = v;
+        }
     }
 
     /// Writes SC. The bit clock is a divider of the same counter as DIV (`div_base`), so the first
     /// bit comes at the next point of that grid.
     pub fn write_sc(&mut self, v: u8, clock: u64, div_base: u64) {
         self.sc = v & 0x81;
-        if self.sc == 0x81 {
+        if self.reference && v & 1 != 0 {
+            self.bits_left = 2;
+            self.next_bit = clock + BIT;
+        } else if self.sc == 0x81 {
             let into = (clock - div_base + 4) % BIT;
             self.bits_left = 8;
             self.next_bit = clock - into + BIT;
@@ -88,15 +96,9 @@ impl Serial {
             self.next_bit == NEVER
         } else {
             self.bits_left <= 8
-                && self.sc == 0x81
+                && self.sc & 1 != 0
                 && self.next_bit > clock
                 && self.next_bit - clock <= BIT
         }
-    }
-}
-
-impl Default for Serial {
-    fn default() -> Self {
-        Self::new()
     }
 }

@@ -72,6 +72,9 @@ impl Timer {
 
     /// Catches up; returns whether the interrupt was requested on the way.
     pub fn sync(&mut self, clock: u64) -> bool {
+        if clock < self.synced {
+            return false;
+        }
         let mut requested = false;
         loop {
             if self.reload_at <= clock {

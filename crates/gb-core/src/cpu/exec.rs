@@ -208,7 +208,7 @@ impl Cpu {
 
     #[inline(always)]
     fn halt<B: Bus>(&mut self, bus: &mut B) {
-        if bus.pending() == 0 {
+        if bus.pending() == 0 || !bus.has_halt_bug() {
             self.mode = Mode::Halted;
         } else if self.ime {
             // Only `EI; HALT` with a request already up comes here: the handler returns to HALT.

@@ -23,6 +23,10 @@ pub trait Bus {
     }
     /// Interrupts that are requested and enabled now: `IE & IF & 0x1F`.
     fn pending(&mut self) -> u8;
+    /// Whether `HALT` with an interrupt already pending does anything but end at once.
+    fn has_halt_bug(&self) -> bool {
+        true
+    }
     /// Clears one request bit in IF.
     fn acknowledge(&mut self, bit: u8);
     /// The processor changed something (IME, HALT) that decides whether it may run on undisturbed.

@@ -48,7 +48,7 @@ impl Ppu {
 
     /// WX if the window shows on the current line.
     pub(super) fn window_at(&self) -> Option<u8> {
-        let last = if self.quirks.whole_lines { 166 } else { LAST_WX };
+        let last = if self.reference.on { 166 } else { LAST_WX };
         (self.window_counts() && self.regs.wx <= last).then_some(self.regs.wx)
     }
 
@@ -56,7 +56,7 @@ impl Ppu {
     /// decides where the window begins.
     pub(super) fn intricate(&self) -> bool {
         let Registers { lcdc, wx, scx, .. } = self.regs;
-        wx == 0 && scx & 7 != 0 && lcdc & lcdc::WINDOW_ON != 0 && !self.quirks.whole_lines
+        wx == 0 && scx & 7 != 0 && lcdc & lcdc::WINDOW_ON != 0
     }
 
     /// Length of mode 3 on the current line.

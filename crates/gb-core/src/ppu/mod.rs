@@ -11,6 +11,7 @@ mod drawing;
 mod fifo;
 pub mod lcdc;
 mod oam;
+mod reference;
 mod registers;
 mod render;
 #[cfg(test)]
@@ -20,6 +21,7 @@ mod timing;
 use crate::{screen::Planes, NEVER};
 use fifo::Fifo;
 use oam::LineTable;
+use reference::Reference;
 
 /// Dots of a line.
 pub const LINE: u64 = 456;
@@ -28,6 +30,9 @@ pub const LINES: u64 = 154;
 /// T-cycles of a frame.
 pub const FRAME: u64 = LINE * LINES;
 
+/// Dot at which mode 2 shows.
+const OAM_SCAN_DOT: u64 = 4;
+/// Dot at which mode 3 shows.
 const DRAW_DOT: u64 = 84;
 /// The rightmost WX at which a DMG shows the window.
 const LAST_WX: u8 = 165;
@@ -127,19 +132,6 @@ struct Registers {
 }
 crate::state_fields!(Registers { lcdc, scy, scx, bgp, obp, wx });
 
-/// Choices in which a profile departs from the hardware.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Quirks {
-    /// The window and the background left of it show even where LCDC.0 is clear.
-    pub window_without_bg: bool,
-    /// LY stays 153 for the whole last line.
-    pub no_early_zero: bool,
-    /// A line is drawn when it ends, with the registers of that moment, whatever they were before.
-    pub whole_lines: bool,
-    /// A blank picture takes the shade of BGP colour 0 instead of the lightest one.
-    pub blank_through_bgp: bool,
-}
-
 /// The PPU with its memories.
 #[derive(Clone, Debug)]
 pub struct Ppu {
@@ -194,7 +186,7 @@ pub struct Ppu {
     rendering: bool,
     /// Whether every line goes through the pipeline.
     always_fifo: bool,
-    quirks: Quirks,
+    reference: Reference,
     table: LineTable,
 }
 
@@ -202,7 +194,8 @@ crate::state_fields!(Ppu {
     vram, oam, regs, planes, enables, lyc, wy, line_start, line, phase,
     phase_at, hblank_at, ly, mode, irq_mode, comparable, compared, lyc_line, lyc_flag, stat_line, window_armed,
     window_line, first_frame, signals, fifo, fifo_at,
-} skip { rendering, always_fifo, quirks, table });
+    reference,
+} skip { rendering, always_fifo, table });
 
 impl crate::state::State for Planes {
     fn save(&self, w: &mut crate::state::Writer) {
@@ -216,8 +209,8 @@ impl crate::state::State for Planes {
 }
 
 impl Ppu {
-    /// Switched off, all registers zero.
-    pub fn new(quirks: Quirks) -> Self {
+    /// Switched off, all registers zero; with the hardware's timing, or the reference's.
+    pub fn new(reference: bool) -> Self {
         Self {
             vram: [0; 0x2000],
             oam: [0; 160],
@@ -247,14 +240,14 @@ impl Ppu {
             fifo_at: NEVER,
             always_fifo: false,
             rendering: false,
-            quirks,
+            reference: Reference::new(reference),
             table: LineTable::new(),
         }
     }
 
     /// The state that a boot program leaves: LCD on, at `dot` of V-blank line `line` at `clock`.
-    pub fn after_boot(quirks: Quirks, clock: u64, line: u8, dot: u64) -> Self {
-        let mut ppu = Self::new(quirks);
+    pub fn after_boot(reference: bool, clock: u64, line: u8, dot: u64) -> Self {
+        let mut ppu = Self::new(reference);
         ppu.regs.lcdc = 0x91;
         ppu.regs.bgp = 0xFC;
         ppu.regs.obp = [0xFF; 2];
@@ -281,7 +274,7 @@ impl Ppu {
 
     /// Sends every line through the pixel pipeline, or only those that need it.
     pub fn set_always_fifo(&mut self, on: bool) {
-        self.always_fifo = on && !self.quirks.whole_lines;
+        self.always_fifo = on && !self.reference.on;
     }
 
     /// Starts or stops drawing lines; call after [`sync`](Self::sync).
@@ -305,7 +298,7 @@ impl Ppu {
 
     /// Fills the picture as a blank LCD shows it.
     pub fn blank(&mut self) {
-        let shade = if self.quirks.blank_through_bgp { self.regs.bgp & 3 } else { 0 };
+        let shade = if self.reference.on { self.regs.bgp & 3 } else { 0 };
         let (lo, hi) = ((shade & 1).wrapping_neg(), (shade >> 1).wrapping_neg());
         for line in &mut self.planes {
             line[..20].fill(lo);
@@ -316,7 +309,7 @@ impl Ppu {
     /// A frame's picture is complete: while the LCD is off, and in the first frame after it was
     /// switched on, it is blank.
     pub fn finish_picture(&mut self) {
-        if !self.lcd_on() || self.first_frame {
+        if !self.lcd_on() || (self.first_frame && !self.reference.on) {
             self.blank();
         }
     }

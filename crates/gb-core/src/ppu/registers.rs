@@ -29,7 +29,7 @@ impl Ppu {
     pub fn write(&mut self, addr: u16, v: u8, clock: u64) {
         let switches_off = addr == 0xFF40 && v & lcdc::ON == 0;
         let drawn = !matches!(addr, 0xFF41 | 0xFF44 | 0xFF45) && !switches_off;
-        if drawn && self.drawing(clock) && !self.quirks.whole_lines {
+        if drawn && self.drawing(clock) && !self.reference.on {
             self.write_while_drawing(addr, v, clock);
             return;
         }
@@ -46,6 +46,8 @@ impl Ppu {
                 if self.lcd_on() {
                     self.compare();
                     self.update_stat_line();
+                } else {
+                    self.lyc_written_while_off();
                 }
             }
             0xFF47 => self.regs.bgp = v,
@@ -53,13 +55,18 @@ impl Ppu {
             0xFF49 => self.regs.obp[1] = v,
             0xFF4A => {
                 self.wy = v;
-                if self.lcd_on() && self.line < 144 && self.phase != Phase::OamScan {
+                if self.window_arms_now() && self.phase != Phase::OamScan {
                     self.arm_window();
                 }
             }
             0xFF4B => self.regs.wx = v,
             _ => {}
         }
+    }
+
+    /// Whether a write can meet the window's condition on the current line.
+    fn window_arms_now(&self) -> bool {
+        self.lcd_on() && self.line < 144 && !self.reference.on
     }
 
     pub(super) fn write_lcdc(&mut self, v: u8, clock: u64) {
@@ -69,7 +76,7 @@ impl Ppu {
             self.table.invalidate();
         }
         if changed & lcdc::ON == 0 {
-            if changed & lcdc::WINDOW_ON != 0 && self.lcd_on() && self.line < 144 {
+            if changed & lcdc::WINDOW_ON != 0 && self.window_arms_now() {
                 self.arm_window();
             }
             return;
@@ -79,7 +86,9 @@ impl Ppu {
         self.line = 0;
         self.mode = 0;
         self.window_armed = false;
-        self.window_line = 0;
+        if !self.reference.on {
+            self.window_line = 0;
+        }
         if v & lcdc::ON == 0 {
             self.line_start = clock;
             self.phase_at = NEVER;
@@ -87,6 +96,8 @@ impl Ppu {
             self.fifo = Fifo::idle();
             self.irq_mode = IrqMode::HBlank;
             self.update_stat_line();
+        } else if self.reference.on {
+            self.switch_on_reference(clock);
         } else {
             // Line 0 is one M-cycle short and has no OAM scan.
             self.line_start = clock - 4;
@@ -105,24 +116,27 @@ impl Ppu {
 
     /// Whether the CPU can read VRAM; call after [`sync`](Self::sync).
     pub fn vram_readable(&self, clock: u64) -> bool {
-        self.mode != 3 && !(self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
+        self.reference.on
+            || self.mode != 3 && !(self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
     }
 
     /// Whether the CPU can write VRAM; call after [`sync`](Self::sync).
     #[inline]
     pub fn vram_writable(&self) -> bool {
-        self.mode != 3
+        self.reference.on || self.mode != 3
     }
 
     /// Whether the CPU can read OAM; call after [`sync`](Self::sync).
     pub fn oam_readable(&self) -> bool {
         // OAM is taken from dot 0 of a visible line on, one M-cycle before mode 2 shows.
-        self.mode < 2 && (self.phase != Phase::OamScan)
+        self.reference.on || self.mode < 2 && (self.phase != Phase::OamScan)
     }
 
     /// Whether the CPU can write OAM; call after [`sync`](Self::sync).
     pub fn oam_writable(&self, clock: u64) -> bool {
-        self.mode < 2 || (self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
+        self.reference.on
+            || self.mode < 2
+            || (self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
     }
 
     /// Writes a byte of OAM, whoever may.

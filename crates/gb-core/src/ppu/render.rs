@@ -131,7 +131,9 @@ impl Ppu {
         select(right([!0; 3], start), under, Pixels { lo: place(px.lo), hi: place(px.hi) })
     }
 
-    fn sprites(&self, line: u8, found: Found) -> Sprites {
+    /// The sprites of a line; those behind the background leave `covered` pixels (eight to the right)
+    /// to others.
+    fn sprites(&self, line: u8, found: Found, covered: Row) -> Sprites {
         // Smaller X wins, then the earlier entry.
         let mut order = found.index;
         let order = &mut order[..found.n];
@@ -166,7 +168,10 @@ impl Ppu {
                 if word > 2 || lo | hi == 0 {
                     continue;
                 }
-                let new = (lo | hi) & !s.opaque[word];
+                let mut new = (lo | hi) & !s.opaque[word];
+                if attr & 0x80 != 0 {
+                    new &= !covered[word];
+                }
                 s.opaque[word] |= new;
                 s.px.lo[word] |= lo & new;
                 s.px.hi[word] |= hi & new;
@@ -190,9 +195,9 @@ impl Ppu {
     /// Renders `line` with the registers, VRAM and OAM of this moment. `window_line` is the line of
     /// the window to lay over it, if it shows.
     pub(super) fn render_line(&mut self, line: u8, window_line: Option<u8>) {
-        // The hardware shows colour 0 where LCDC.0 is clear.
-        let shows = self.regs.lcdc & lcdc::BG_ON != 0
-            || self.quirks.window_without_bg && window_line.is_some();
+        // The hardware shows colour 0 where LCDC.0 is clear, the reference nevertheless the window
+        // and the background left of it.
+        let shows = self.regs.lcdc & lcdc::BG_ON != 0 || self.reference.on && window_line.is_some();
         let bg = match window_line {
             _ if !shows => Pixels::default(),
             Some(y) => self.window(self.background(line), y),
@@ -202,8 +207,15 @@ impl Ppu {
         if self.regs.lcdc & lcdc::OBJ_ON != 0 {
             let found = self.table.on_line(line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
-                let s = self.sprites(line, found);
-                let bg_shows = zip(bg.lo, bg.hi, |lo, hi| lo | hi);
+                let mut bg_shows = zip(bg.lo, bg.hi, |lo, hi| lo | hi);
+                let mut covered = [0; 3];
+                if self.reference.on {
+                    // There a sprite behind the background lets a lesser one show, and nothing
+                    // counts as colour 0 where LCDC.0 is clear.
+                    bg_shows = if shows { bg_shows } else { [!0; 3] };
+                    covered = right(bg_shows, 8);
+                }
+                let s = self.sprites(line, found, covered);
                 let hidden = zip(s.behind, bg_shows, |b, shows| b & shows);
                 let visible = zip(s.opaque, hidden, |o, h| o & !h);
                 let obj = select(

@@ -4,7 +4,7 @@ use super::*;
 
 /// A PPU about to draw line 50, with the given sprites (X positions) on it.
 fn about_to_draw(xs: &[u8], scx: u8, wx: Option<u8>) -> Ppu {
-    let mut ppu = Ppu::new(Quirks::default());
+    let mut ppu = Ppu::new(false);
     ppu.regs = Registers { lcdc: 0x93, scx, bgp: 0xE4, obp: [0xE4, 0x1B], ..Registers::default() };
     for (i, &x) in xs.iter().enumerate() {
         for (j, v) in [60, x, i as u8, 0].into_iter().enumerate() {

@@ -2,12 +2,10 @@
 
 use super::{
     signal, IrqMode, Phase, Ppu, DRAW_DOT, FRAME, HBLANK_ENABLE, LAST_PIXEL_DOTS, LINE, LINES,
-    LYC_ENABLE, OAM_ENABLE, VBLANK_ENABLE,
+    LYC_ENABLE, OAM_ENABLE, OAM_SCAN_DOT, VBLANK_ENABLE,
 };
 use crate::NEVER;
 
-/// Dot at which mode 2 shows.
-const OAM_SCAN_DOT: u64 = 4;
 /// Mode 0 shows in STAT, and VRAM and OAM are free, one dot after its interrupt.
 pub(super) const HBLANK_SHOWS_DOTS: u64 = 1;
 
@@ -15,6 +13,10 @@ impl Ppu {
     /// Catches up with the clock.
     #[inline]
     pub fn sync(&mut self, clock: u64) {
+        if self.reference.on {
+            self.sync_reference(clock);
+            return;
+        }
         while self.phase_at <= clock {
             self.step(clock);
         }
@@ -84,7 +86,7 @@ impl Ppu {
                 }
                 self.set_compared(Some(self.line));
                 self.update_stat_line();
-                if self.line == 153 && !self.quirks.no_early_zero {
+                if self.line == 153 {
                     self.ly = 0;
                     self.schedule(Phase::LastLineGap, 8);
                 } else {
@@ -212,17 +214,14 @@ impl Ppu {
     /// The next clock at which an interrupt may be requested, or earlier; call after
     /// [`sync`](Self::sync).
     pub fn next_event(&self) -> u64 {
-        if self.phase_at == NEVER {
-            return NEVER;
+        if self.phase_at == NEVER || self.reference.on {
+            return self.phase_at;
         }
         // V-blank, of this frame or the next.
         let past = self.line > 144 || (self.line == 144 && self.phase != Phase::VBlankCompare);
         let lines = if past { 144 + LINES } else { 144 } - u64::from(self.line);
         let mut at = self.line_start + lines * LINE + 4;
         let past_top = self.line_start + (LINES - u64::from(self.line)) * LINE;
-        if self.quirks.no_early_zero {
-            at = at.min(past_top);
-        }
         if self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
             if self.line < 144 {
                 return self.phase_at;
@@ -239,7 +238,6 @@ impl Ppu {
     pub(super) fn next_comparison(&self) -> u64 {
         // LY = 0 is first compared in the last line.
         let (line, dot) = match self.lyc {
-            0 if self.quirks.no_early_zero => (0, 0),
             0 => (153, 12),
             lyc => (lyc, 4),
         };
