@@ -188,6 +188,28 @@ impl Machine {
         }
     }
 
+    /// A byte of work RAM or HRAM.
+    #[inline(always)]
+    fn glance(&self, addr: u16) -> Option<u8> {
+        if addr & 0xE000 == 0xC000 {
+            Some(self.wram[usize::from(addr & 0x1FFF)])
+        } else if addr >= 0xFF80 {
+            Some(self.hram[usize::from(addr & 0x7F)])
+        } else {
+            None
+        }
+    }
+
+    /// What a PPU register reads now, and for how many T-cycles it will; none where that is not
+    /// known.
+    fn steady_line(&self, low: u8, clock: u64) -> (u8, u64) {
+        let steady = match self.profile {
+            Profile::Hardware => self.ppu.next_change().saturating_sub(clock),
+            Profile::PyBoy => 0,
+        };
+        (self.ppu.read(0xFF00 | u16::from(low)), steady)
+    }
+
     /// Reads anything that the fast path of the bus does not serve.
     #[inline(never)]
     pub(crate) fn read_slow(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
@@ -406,7 +428,10 @@ pub(crate) struct FastBus<'a> {
     low: &'a Bank,
     /// What 4000–7FFF shows.
     high: &'a Bank,
-    pub(crate) clock: u64,
+    /// T-cycles since the horizon, negative before it: one number is both clock and countdown.
+    since: i64,
+    /// The horizon that `since` counts from.
+    horizon: u64,
 }
 
 /// The banks at two offsets; the ROM is padded to whole banks and the mapper masks its numbers, so
@@ -417,63 +442,100 @@ fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
 
 impl<'a> FastBus<'a> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let clock = m.clock;
         let [low, high] = banks(rom, m.rom_at);
-        Self { m, rom, low, high, clock }
+        let horizon = m.horizon;
+        let since = m.clock.wrapping_sub(horizon) as i64;
+        Self { m, rom, low, high, since, horizon }
+    }
+
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.horizon.wrapping_add(self.since as u64)
+    }
+
+    /// Takes over a horizon that has moved.
+    #[inline(always)]
+    fn follow_horizon(&mut self) {
+        let clock = self.now();
+        self.horizon = self.m.horizon;
+        self.since = clock.wrapping_sub(self.horizon) as i64;
     }
 }
 
-/// Interrupt lines and idle cycles are the same on both buses.
-macro_rules! common_bus_methods {
-    () => {
-        #[inline(always)]
-        fn idle(&mut self) {
-            self.clock += 4;
-        }
-
-        #[inline(always)]
-        fn pending(&mut self) -> u8 {
-            self.m.pending(self.rom, self.clock)
-        }
-
-        #[inline(always)]
-        fn has_halt_bug(&self) -> bool {
-            self.m.profile == Profile::Hardware
-        }
-
-        #[inline(always)]
-        fn acknowledge(&mut self, bit: u8) {
-            self.m.interrupt_flags &= !(1 << bit);
-        }
-
-        #[inline(always)]
-        fn attention(&mut self) {
-            self.m.horizon = 0;
-        }
-
-        #[inline(always)]
-        fn clock(&self) -> u64 {
-            self.clock
-        }
-
-        #[inline(always)]
-        fn wants_attention(&self) -> bool {
-            self.clock >= self.m.horizon
-        }
-
-        #[inline(always)]
-        fn stop(&mut self) -> bool {
-            self.m.stop(self.rom, self.clock)
-        }
-    };
-}
-
 impl Bus for FastBus<'_> {
-    common_bus_methods!();
+    #[inline(always)]
+    fn idle(&mut self) {
+        self.since += 4;
+    }
+
+    #[inline(always)]
+    fn pending(&mut self) -> u8 {
+        let clock = self.now();
+        let pending = self.m.pending(self.rom, clock);
+        self.follow_horizon();
+        pending
+    }
+
+    #[inline(always)]
+    fn has_halt_bug(&self) -> bool {
+        self.m.profile == Profile::Hardware
+    }
+
+    #[inline(always)]
+    fn acknowledge(&mut self, bit: u8) {
+        self.m.interrupt_flags &= !(1 << bit);
+    }
+
+    #[inline(always)]
+    fn attention(&mut self) {
+        self.m.horizon = 0;
+        self.follow_horizon();
+    }
+
+    #[inline(always)]
+    fn clock(&self) -> u64 {
+        self.now()
+    }
+
+    #[inline(always)]
+    fn wants_attention(&self) -> bool {
+        self.since >= 0
+    }
+
+    #[inline(always)]
+    fn room(&self) -> u64 {
+        (-self.since).max(0) as u64
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, cycles: u64) {
+        self.since += cycles as i64;
+    }
+
+    #[inline(always)]
+    fn glance(&self, addr: u16) -> Option<u8> {
+        if addr < 0x8000 {
+            let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
+            Some(bank[usize::from(addr & 0x3FFF)])
+        } else {
+            self.m.glance(addr)
+        }
+    }
+
+    #[inline(always)]
+    fn steady_line(&self, low: u8) -> (u8, u64) {
+        self.m.steady_line(low, self.now())
+    }
+
+    #[inline(always)]
+    fn stop(&mut self) -> bool {
+        let clock = self.now();
+        self.m.stop(self.rom, clock)
+    }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += 4;
+        self.since += 4;
         if addr < 0x8000 {
             let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
             bank[usize::from(addr & 0x3FFF)]
@@ -482,19 +544,24 @@ impl Bus for FastBus<'_> {
         } else if addr >= 0xFF80 {
             self.m.hram[usize::from(addr & 0x7F)]
         } else {
-            self.m.read_slow(self.rom, addr, self.clock)
+            let clock = self.now();
+            let v = self.m.read_slow(self.rom, addr, clock);
+            self.follow_horizon();
+            v
         }
     }
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += 4;
+        self.since += 4;
         if addr & 0xE000 == 0xC000 {
             self.m.wram[usize::from(addr & 0x1FFF)] = v;
         } else if (0xFF80..0xFFFF).contains(&addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
         } else {
-            self.m.write_slow(self.rom, addr, v, self.clock);
+            let clock = self.now();
+            self.m.write_slow(self.rom, addr, v, clock);
+            self.follow_horizon();
             if addr < 0x8000 {
                 [self.low, self.high] = banks(self.rom, self.m.rom_at);
             }
@@ -523,7 +590,60 @@ impl<'a> DmaBus<'a> {
 }
 
 impl Bus for DmaBus<'_> {
-    common_bus_methods!();
+    #[inline(always)]
+    fn idle(&mut self) {
+        self.clock += 4;
+    }
+
+    #[inline(always)]
+    fn pending(&mut self) -> u8 {
+        self.m.pending(self.rom, self.clock)
+    }
+
+    #[inline(always)]
+    fn has_halt_bug(&self) -> bool {
+        self.m.profile == Profile::Hardware
+    }
+
+    #[inline(always)]
+    fn acknowledge(&mut self, bit: u8) {
+        self.m.interrupt_flags &= !(1 << bit);
+    }
+
+    #[inline(always)]
+    fn attention(&mut self) {
+        self.m.horizon = 0;
+    }
+
+    #[inline(always)]
+    fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    #[inline(always)]
+    fn wants_attention(&self) -> bool {
+        self.clock >= self.m.horizon
+    }
+
+    #[inline(always)]
+    fn room(&self) -> u64 {
+        self.m.horizon.saturating_sub(self.clock)
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, cycles: u64) {
+        self.clock += cycles;
+    }
+
+    #[inline(always)]
+    fn glance(&self, addr: u16) -> Option<u8> {
+        self.m.glance(addr)
+    }
+
+    #[inline(always)]
+    fn stop(&mut self) -> bool {
+        self.m.stop(self.rom, self.clock)
+    }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
