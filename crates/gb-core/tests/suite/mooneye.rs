@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use gb_core::{GameBoy, Profile};
+use libtest_mimic::Trial;
 
 use crate::common::{self, FRAME};
+use crate::trials::test_with_data;
 
 /// ROMs in the suite, and those that are meant for DMG-ABC.
 const ROMS: usize = 111;
@@ -89,14 +91,17 @@ fn verdict(machine: &mut GameBoy) -> Result<u64, String> {
     }
 }
 
-#[test]
-fn every_test_for_dmg_abc_passes() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![test_with_data(every_test_for_dmg_abc_passes), test_with_data(sprite_priority_looks_right)]
+}
+
+fn every_test_for_dmg_abc_passes(data: &Path) {
     let root = data.join("mooneye-test-suite");
     let mut found = Vec::new();
     roms(&root, &root, &mut found);
     found.sort();
     let (mut ran, mut failed) = (0, 0);
+    let mut report = String::new();
     for (name, path) in &found {
         let outcome = match plan(name) {
             Plan::Leave(reason) => format!("-     {name}: {reason}"),
@@ -111,15 +116,14 @@ fn every_test_for_dmg_abc_passes() {
                 }
             }
         };
-        println!("{outcome}");
+        report += &outcome;
+        report.push('\n');
     }
     assert_eq!((found.len(), ran), (ROMS, FOR_DMG));
-    assert_eq!(failed, 0, "{failed} of {ran} tests fail");
+    assert_eq!(failed, 0, "{failed} of {ran} tests fail\n{report}");
 }
 
-#[test]
-fn sprite_priority_looks_right() {
-    let Some(data) = common::game_boy_data() else { return };
+fn sprite_priority_looks_right(data: &Path) {
     let folder = data.join("mooneye-test-suite/manual-only/sprite_priority");
     let mut machine = common::boot(&folder.join("test.gb"), Profile::Hardware);
     for _ in 0..60 {
