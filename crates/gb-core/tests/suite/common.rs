@@ -1,7 +1,7 @@
 //! Test data, small programs and pictures.
 
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter};
+use std::io::{BufRead, BufReader, BufWriter, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,12 +76,17 @@ pub fn shades(machine: &GameBoy) -> Vec<u8> {
 /// Reads a picture whose greys (or colours) stand for the four shades.
 pub fn read_shades(path: &Path) -> Vec<u8> {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let mut decoder = png::Decoder::new(BufReader::new(file));
+    decode_shades(BufReader::new(file), &path.display().to_string())
+}
+
+/// As [`read_shades`], from the bytes of a PNG called `name`.
+pub fn decode_shades(png: impl BufRead + Seek, name: &str) -> Vec<u8> {
+    let mut decoder = png::Decoder::new(png);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
-    assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{}", path.display());
+    assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{name}");
     let channels = info.color_type.samples();
     // The green channel is the grey of a grey picture too.
     let green = usize::from(channels >= 3);
