@@ -76,11 +76,12 @@ pub fn shades(machine: &GameBoy) -> Vec<u8> {
 /// Reads a picture whose greys (or colours) stand for the four shades.
 pub fn read_shades(path: &Path) -> Vec<u8> {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    decode_shades(BufReader::new(file), &path.display().to_string())
+    let greens = read_greens(BufReader::new(file), &path.display().to_string());
+    greens.into_iter().map(|green| 3 - ((u16::from(green) * 3 + 127) / 255) as u8).collect()
 }
 
-/// As [`read_shades`], from the bytes of a PNG called `name`.
-pub fn decode_shades(png: impl BufRead + Seek, name: &str) -> Vec<u8> {
+/// The green channel of a PNG called `name`, which is the grey of a grey picture too.
+pub fn read_greens(png: impl BufRead + Seek, name: &str) -> Vec<u8> {
     let mut decoder = png::Decoder::new(png);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().unwrap();
@@ -88,12 +89,8 @@ pub fn decode_shades(png: impl BufRead + Seek, name: &str) -> Vec<u8> {
     let info = reader.next_frame(&mut pixels).unwrap();
     assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{name}");
     let channels = info.color_type.samples();
-    // The green channel is the grey of a grey picture too.
     let green = usize::from(channels >= 3);
-    pixels
-        .chunks_exact(channels)
-        .map(|pixel| 3 - ((u16::from(pixel[green]) * 3 + 127) / 255) as u8)
-        .collect()
+    pixels.chunks_exact(channels).map(|pixel| pixel[green]).collect()
 }
 
 /// Compares a picture with the one in `reference`; writes both to the build folder where they

@@ -159,6 +159,19 @@ fn memory_verdict(machine: &mut GameBoy, expected: &[Expected]) -> bool {
     }
 }
 
+/// A picture of the archive, in greys or in the greens of a first Game Boy.
+fn shades(png: &[u8], name: &str) -> Vec<u8> {
+    let shade = |green| match green {
+        // The last is a screen that is switched off.
+        255 | 149 | 161 => 0,
+        170 | 105 => 1,
+        85 => 2,
+        0 | 64 => 3,
+        other => panic!("{name}: no shade has the green {other}"),
+    };
+    common::read_greens(Cursor::new(png), name).into_iter().map(shade).collect()
+}
+
 fn picture_verdict(machine: &mut GameBoy, expected: &[u8]) -> bool {
     (0..PICTURE_BUDGET).any(|_| {
         machine.run_frame(true);
@@ -177,7 +190,7 @@ fn passes(entry: &Entry, files: &HashMap<String, Vec<u8>>) -> bool {
     play(&mut machine, &entry.inputs);
     if let Some(picture) = &entry.framebuffer {
         let png = &files[&format!("results/dmg/{picture}")];
-        picture_verdict(&mut machine, &common::decode_shades(Cursor::new(png), picture))
+        picture_verdict(&mut machine, &shades(png, picture))
     } else {
         memory_verdict(&mut machine, &entry.memory)
     }
