@@ -10,7 +10,7 @@ use crate::{
     cpu::Bus,
     dma::OamDma,
     joypad::Joypad,
-    ppu::{signal, Ppu},
+    ppu::{signal, Access, Ppu},
     serial::Serial,
     timer::Timer,
     Profile,
@@ -203,7 +203,7 @@ impl Machine {
             }
             0..=0xFDFF => self.memory(rom, addr),
             0xFE00..=0xFEFF => {
-                self.sync_ppu(clock);
+                self.disturb_oam(addr, Access::Read, clock);
                 if self.dma.owns_oam() || !self.ppu.oam_readable() {
                     0xFF
                 } else {
@@ -213,6 +213,21 @@ impl Machine {
             0xFF80.. => self.hram[usize::from(addr & 0x7F)],
             0xFF00..=0xFF7F => self.read_io(rom, addr, self.io_clock(addr, clock)),
         }
+    }
+
+    /// An address of FE00–FEFF stands on the bus in the M-cycle that ends at `clock`.
+    fn disturb_oam(&mut self, addr: u16, access: Access, clock: u64) {
+        self.sync_ppu(clock);
+        if !self.dma.owns_oam() {
+            self.ppu.disturb_oam(addr as u8, access, clock);
+        }
+    }
+
+    /// A register that holds an address of FE00–FEFF is counted up or down.
+    #[cold]
+    fn count_in_oam(&mut self, rom: &[u8], addr: u16, clock: u64) {
+        self.sync_dma(rom, clock);
+        self.disturb_oam(addr, Access::Count, clock);
     }
 
     /// FE00–FEFF without blocking.
@@ -275,9 +290,11 @@ impl Machine {
             0xA000..=0xBFFF => self.cart.write_ram(addr, v, clock),
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)] = v,
             0xFE00..=0xFEFF => {
-                self.sync_ppu(clock);
+                self.disturb_oam(addr, Access::Write, clock);
                 if !self.dma.owns_oam() && self.ppu.oam_writable(clock) {
+                    let replaced = self.object_memory(addr);
                     self.set_object_memory(addr, v);
+                    self.ppu.disturb_first_row(addr as u8, Some(replaced));
                 }
             }
             0xFF80.. => {
@@ -429,6 +446,14 @@ macro_rules! common_bus_methods {
         #[inline(always)]
         fn idle(&mut self) {
             self.clock += 4;
+        }
+
+        #[inline(always)]
+        fn idle_at(&mut self, addr: u16) {
+            self.clock += 4;
+            if addr >> 8 == 0xFE {
+                self.m.count_in_oam(self.rom, addr, self.clock);
+            }
         }
 
         #[inline(always)]

@@ -11,6 +11,7 @@ mod drawing;
 mod fifo;
 pub mod lcdc;
 mod oam;
+mod oam_bug;
 mod reference;
 mod registers;
 mod render;
@@ -20,6 +21,7 @@ mod timing;
 
 use crate::{screen::Planes, NEVER};
 use fifo::Fifo;
+pub use oam_bug::Access;
 use oam::LineTable;
 use reference::Reference;
 
