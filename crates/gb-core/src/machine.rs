@@ -148,8 +148,8 @@ impl Machine {
     }
 
     /// `STOP` resets DIV; returns whether the processor stays stopped.
-    fn stop(&mut self, rom: &[u8], clock: u64) -> bool {
-        self.write_io(rom, 0xFF04, 0, clock);
+    fn stop(&mut self, clock: u64) -> bool {
+        self.write_io(0xFF04, 0, clock);
         self.profile == Profile::Hardware && !self.joypad.any_low()
     }
 
@@ -195,7 +195,7 @@ impl Machine {
         match addr {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
-                if self.ppu.vram_readable(clock) {
+                if self.ppu.vram_free(clock) {
                     self.ppu.vram[usize::from(addr & 0x1FFF)]
                 } else {
                     0xFF
@@ -203,8 +203,9 @@ impl Machine {
             }
             0..=0xFDFF => self.memory(rom, addr),
             0xFE00..=0xFEFF => {
+                self.sync_ppu(clock);
                 self.disturb_oam(addr, Access::Read, clock);
-                if self.dma.owns_oam() || !self.ppu.oam_readable() {
+                if self.dma.owns_oam() || !self.ppu.oam_free(clock) {
                     0xFF
                 } else {
                     self.object_memory(addr)
@@ -217,9 +218,19 @@ impl Machine {
 
     /// An address of FE00–FEFF stands on the bus in the M-cycle that ends at `clock`.
     fn disturb_oam(&mut self, addr: u16, access: Access, clock: u64) {
-        self.sync_ppu(clock);
         if !self.dma.owns_oam() {
             self.ppu.disturb_oam(addr as u8, access, clock);
+            if access == Access::Read {
+                self.ppu.disturb_first_row(addr as u8, None);
+            }
+        }
+    }
+
+    /// When the PPU sees a write whose M-cycle ends at `clock`.
+    fn write_clock(&self, clock: u64) -> u64 {
+        match self.profile {
+            Profile::Hardware => clock - 2,
+            Profile::PyBoy => clock,
         }
     }
 
@@ -227,6 +238,7 @@ impl Machine {
     #[cold]
     fn count_in_oam(&mut self, rom: &[u8], addr: u16, clock: u64) {
         self.sync_dma(rom, clock);
+        self.sync_ppu(clock);
         self.disturb_oam(addr, Access::Count, clock);
     }
 
@@ -278,8 +290,9 @@ impl Machine {
         self.sync_dma(rom, clock);
         match addr {
             0x8000..=0x9FFF => {
-                self.sync_ppu(clock);
-                if self.ppu.vram_writable() {
+                let at = self.write_clock(clock);
+                self.sync_ppu(at);
+                if self.ppu.vram_free(at) {
                     self.ppu.vram[usize::from(addr & 0x1FFF)] = v;
                 }
             }
@@ -290,10 +303,13 @@ impl Machine {
             0xA000..=0xBFFF => self.cart.write_ram(addr, v, clock),
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)] = v,
             0xFE00..=0xFEFF => {
+                let at = self.write_clock(clock);
+                self.sync_ppu(at);
                 self.disturb_oam(addr, Access::Write, clock);
-                if !self.dma.owns_oam() && self.ppu.oam_writable(clock) {
+                if !self.dma.owns_oam() && self.ppu.oam_free(at) {
                     let replaced = self.object_memory(addr);
                     self.set_object_memory(addr, v);
+                    self.sync_ppu(clock);
                     self.ppu.disturb_first_row(addr as u8, Some(replaced));
                 }
             }
@@ -301,7 +317,7 @@ impl Machine {
                 self.hram[usize::from(addr & 0x7F)] = v;
                 self.horizon = 0;
             }
-            0xFF00..=0xFF7F => self.write_io(rom, addr, v, self.io_clock(addr, clock)),
+            0xFF00..=0xFF7F => self.write_io(addr, v, self.io_clock(addr, clock)),
         }
     }
 
@@ -314,7 +330,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn write_io(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_io(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0xFF00 => {
                 let fell = self.joypad.write(v);
@@ -335,24 +351,21 @@ impl Machine {
                 self.sync_timer(clock);
                 self.sync_serial(clock);
                 self.apu.div_reset(clock, self.timer.div_base);
+                if self.serial.reset_div(clock, self.timer.counter(clock)) {
+                    self.request(irq::SERIAL);
+                }
                 self.timer.reset_div(clock);
-                self.serial.reset_div(clock);
                 self.horizon = 0;
             }
-            0xFF05..=0xFF06 => {
+            0xFF05..=0xFF07 => {
                 self.sync_timer(clock);
                 self.timer.write(addr, v, clock);
                 self.horizon = 0;
             }
-            0xFF07 => {
-                // A count due in this very M-cycle already sees the new TAC.
-                self.sync_timer(clock - 1);
-                self.timer.write(addr, v, clock - 1);
-                self.sync_timer(clock);
-                self.horizon = 0;
-            }
             0xFF0F => {
-                self.sync(rom, clock);
+                self.sync_ppu(self.write_clock(clock));
+                self.sync_timer(clock);
+                self.sync_serial(clock);
                 self.interrupt_flags = v & irq::ALL;
                 self.horizon = 0;
             }
@@ -362,7 +375,10 @@ impl Machine {
                 self.horizon = 0;
             }
             0xFF40..=0xFF4B => {
-                self.sync_ppu(clock);
+                self.sync_ppu(match addr {
+                    0xFF41 => self.write_clock(clock),
+                    _ => clock,
+                });
                 self.ppu.write(addr, v, clock);
                 self.take_ppu_irqs();
                 if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) || self.ppu.drawing(clock) {
@@ -488,7 +504,7 @@ macro_rules! common_bus_methods {
 
         #[inline(always)]
         fn stop(&mut self) -> bool {
-            self.m.stop(self.rom, self.clock)
+            self.m.stop(self.clock)
         }
     };
 }

@@ -3,18 +3,16 @@
 
 use super::{
     fifo::{Fifo, Memory},
-    lcdc, render,
-    timing::HBLANK_SHOWS_DOTS,
-    Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
+    lcdc, render, Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
 };
 use crate::NEVER;
 
-/// From the start of mode 3 to the mode 0 interrupt, without any penalty.
+/// From [`DRAW_DOT`] to the last dot of mode 3, without any penalty.
 const DRAW_DOTS: u64 = 168;
 /// What a window adds to that.
 const WINDOW_DOTS: u64 = 6;
 /// The pipeline's first dot comes so long after mode 3 has begun, as writes meet it.
-const FIFO_LAG: u64 = 5;
+const FIFO_LAG: u64 = 1;
 
 impl Ppu {
     /// What drawing lines `self.line..end` would do to the window's line counter.
@@ -90,8 +88,10 @@ impl Ppu {
     pub fn drawing(&self, clock: u64) -> bool {
         match self.phase {
             _ if !self.lcd_on() => false,
-            Phase::HBlankIrq | Phase::HBlank | Phase::LastPixel => true,
-            Phase::LineStart => self.line < 144 && clock < self.hblank_at + LAST_PIXEL_DOTS,
+            Phase::HBlank | Phase::LastPixel => true,
+            Phase::HBlankIrq | Phase::LineStart => {
+                self.line < 144 && clock < self.hblank_at + LAST_PIXEL_DOTS
+            }
             _ => false,
         }
     }
@@ -105,9 +105,11 @@ impl Ppu {
 
     /// Begins the current line's pipeline, which may lie in the past: nothing has changed since.
     pub(super) fn start_fifo(&mut self) {
-        if self.phase == Phase::LineStart {
+        if matches!(self.phase, Phase::LineStart | Phase::HBlankIrq) {
             // The line was taken as finished; it is drawn again.
             self.window_line = self.window_line.wrapping_sub(u8::from(self.window_counts()));
+        }
+        if self.phase == Phase::LineStart {
             self.phase = Phase::LastPixel;
             self.phase_at = self.hblank_at + LAST_PIXEL_DOTS;
         }
@@ -149,10 +151,7 @@ impl Ppu {
             ahead.dot(&memory);
             at += 1;
         }
-        self.phase_at = match self.phase {
-            Phase::HBlankIrq => at,
-            _ => at + HBLANK_SHOWS_DOTS,
-        };
+        self.schedule_hblank(at);
     }
 
     /// A register is written while a line is drawn: the pipeline sees most of them a dot or two

@@ -10,6 +10,9 @@ use super::{Phase, Ppu};
 /// The offset of OAM's last row.
 const LAST_ROW: u8 = 0x98;
 
+/// End of the last M-cycle in which an entry is read.
+const LAST_DOT: u64 = 80;
+
 /// What the processor does with the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
@@ -36,14 +39,15 @@ impl Ppu {
         if self.reference.on {
             return;
         }
-        if access == Access::Read {
-            self.disturb_first_row(offset, None);
-        }
         if !self.scanning() {
             return;
         }
+        let dot = clock - self.line_start;
+        if dot > LAST_DOT {
+            return;
+        }
         // Two entries of four bytes are read in each M-cycle, the first one a little before.
-        let row = 2 * (clock - self.line_start).min(0x7C) as u8;
+        let row = 2 * dot as u8;
         let target = offset & 0xF8;
         match access {
             Access::Read if row <= LAST_ROW && row % 16 == 0 => self.disturb_three_rows(row),

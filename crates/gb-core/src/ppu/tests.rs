@@ -18,7 +18,7 @@ fn about_to_draw(xs: &[u8], scx: u8, wx: Option<u8>) -> Ppu {
     }
     ppu.line = 50;
     ppu.mode = 3;
-    ppu.phase = Phase::HBlankIrq;
+    ppu.phase = Phase::HBlank;
     ppu
 }
 
@@ -28,7 +28,7 @@ fn lengths(xs: &[u8], scx: u8, wx: Option<u8>) -> (u64, u64) {
     let formula = ppu.draw_dots();
     ppu.start_fifo();
     ppu.predict_hblank();
-    (formula, ppu.phase_at - ppu.line_start - DRAW_DOT)
+    (formula, ppu.phase_at - 1 - ppu.line_start - DRAW_DOT)
 }
 
 /// Numbers that look random (SplitMix64).
