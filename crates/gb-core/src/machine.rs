@@ -87,12 +87,14 @@ impl Machine {
         self.horizon = 0;
     }
 
+    #[inline]
     fn sync_timer(&mut self, clock: u64) {
         if self.timer.sync(clock) {
             self.request(irq::TIMER);
         }
     }
 
+    #[inline]
     fn sync_serial(&mut self, clock: u64) {
         if self.serial.sync(clock) {
             self.request(irq::SERIAL);
@@ -100,6 +102,7 @@ impl Machine {
     }
 
     /// Brings everything that can request an interrupt up to `clock`.
+    #[inline(always)]
     pub(crate) fn sync(&mut self, rom: &[u8], clock: u64) {
         self.sync_dma(rom, clock);
         self.sync_ppu(clock);

@@ -22,8 +22,8 @@ mod timing;
 
 use crate::{screen::Planes, NEVER};
 use fifo::Fifo;
-pub use oam_bug::Access;
 use oam::LineTable;
+pub use oam_bug::Access;
 use reference::Reference;
 
 /// Dots of a line.

@@ -84,7 +84,8 @@ impl Ppu {
             row[0] = majority(z[0], t[0], t[word]);
             row[word] = match offset & 7 {
                 4 => {
-                    let keep = t[0] | z[2] | u16::from(replaced) << 8 | (z[1] ^ t[1]) | (z[3] ^ t[3]);
+                    let keep =
+                        t[0] | z[2] | u16::from(replaced) << 8 | (z[1] ^ t[1]) | (z[3] ^ t[3]);
                     t[2] & (keep | 0x00FF)
                 }
                 6 => t[3] | t[0] & z[3] & 0xFF00,
@@ -136,7 +137,9 @@ impl Ppu {
 
     fn row(&self, at: u8) -> Row {
         let at = usize::from(at.min(LAST_ROW));
-        std::array::from_fn(|i| u16::from_be_bytes([self.oam[at + 2 * i], self.oam[at + 2 * i + 1]]))
+        std::array::from_fn(|i| {
+            u16::from_be_bytes([self.oam[at + 2 * i], self.oam[at + 2 * i + 1]])
+        })
     }
 
     fn set_row(&mut self, at: u8, row: Row) {

@@ -7,9 +7,7 @@
 //!
 //! Source: measured in lockstep; the table in `tests/oracle/PYBOY.md`.
 
-use super::{
-    lcdc, oam::Found, signal, IrqMode, Phase, Ppu, DRAW_DOT, LINE, OAM_ENABLE,
-};
+use super::{lcdc, oam::Found, signal, IrqMode, Phase, Ppu, DRAW_DOT, LINE, OAM_ENABLE};
 
 /// Dot at which mode 2 begins.
 const OAM_SCAN_DOT: u64 = 4;

@@ -1,8 +1,6 @@
 //! What the processor sees: registers, VRAM and OAM, and when it may.
 
-use super::{
-    fifo::Fifo, lcdc, signal, timing::FIRST_LINE_DOTS, IrqMode, Phase, Ppu, MODE_3_DOT,
-};
+use super::{fifo::Fifo, lcdc, signal, timing::FIRST_LINE_DOTS, IrqMode, Phase, Ppu, MODE_3_DOT};
 use crate::NEVER;
 
 /// Dot of the OAM scan at which OAM is free for a moment.

@@ -1,8 +1,8 @@
 //! When things happen: the phases of a line, LY = LYC, and the STAT interrupt.
 
 use super::{
-    signal, IrqMode, Phase, Ppu, COMPARE_DOT, DRAW_DOT, FRAME, HBLANK_ENABLE, LAST_PIXEL_DOTS, LINE,
-    LINES, LYC_ENABLE, MODE_3_DOT, OAM_ENABLE, VBLANK_ENABLE,
+    signal, IrqMode, Phase, Ppu, COMPARE_DOT, DRAW_DOT, FRAME, HBLANK_ENABLE, LAST_PIXEL_DOTS,
+    LINE, LINES, LYC_ENABLE, MODE_3_DOT, OAM_ENABLE, VBLANK_ENABLE,
 };
 use crate::NEVER;
 

@@ -24,6 +24,8 @@ use crate::common::{self, FRAME};
 
 /// Entries of the configuration whose program is `DocBoy`'s own and in the archive.
 const PROGRAMS: usize = 2354;
+/// Those that the configuration itself leaves out, as they take a minute.
+const DISABLED: usize = 1;
 /// Those that a byte of memory judges and that need no buttons.
 const UNATTENDED: usize = 1716;
 
@@ -258,9 +260,9 @@ fn programs_of_docboy_pass_as_listed() {
 
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/docboy-failing.txt");
     if std::env::var_os("HYBRIDENV_RATCHET").is_some_and(|v| v == "write") {
-        assert!(!cfg!(debug_assertions), "only a release build runs every program");
-        let lines: String = failed.iter().map(|name| format!("{name}\n")).collect();
-        std::fs::write(&list, lines).unwrap();
+        assert_eq!(entries.len(), PROGRAMS - DISABLED, "only a release build runs every program");
+        let names: Vec<&str> = failed.iter().map(String::as_str).collect();
+        std::fs::write(&list, names.join("\n") + "\n").unwrap();
     }
     let ran: BTreeSet<String> = entries.iter().map(|e| e.name()).collect();
     let listed = std::fs::read_to_string(&list).unwrap();
