@@ -278,7 +278,10 @@ impl GameBoy {
         match addr {
             0x8000..=0x9FFF => m.ppu.vram[usize::from(addr & 0x1FFF)] = value,
             0xFE00..=0xFEFF => m.set_object_memory(addr, value),
-            _ => m.write_slow(self.rom.bytes(), addr, value, m.clock),
+            _ => {
+                m.sync_dma(self.rom.bytes(), m.clock);
+                m.write_at(addr, value, m.clock);
+            }
         }
     }
 

@@ -195,6 +195,7 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn read_slow(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
         self.sync_dma(rom, clock);
+        let addr = self.conflict(addr).unwrap_or(addr);
         match addr {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
@@ -245,6 +246,17 @@ impl Machine {
         self.disturb_oam(addr, Access::Count, clock);
     }
 
+    /// Where an access to `addr` goes instead while an OAM DMA uses the same bus: VRAM has its own,
+    /// all other memories below FE00 share one. Call after [`sync_dma`](Self::sync_dma).
+    ///
+    /// Source: Pan Docs "OAM DMA bus conflicts"; `DocBoy`'s tests `dma/dma_source_*`.
+    fn conflict(&self, addr: u16) -> Option<u16> {
+        let in_vram = |addr: u16| addr >> 13 == 4;
+        let from = self.dma.copying()?;
+        (addr < 0xFE00 && in_vram(addr) == in_vram(from) && self.profile == Profile::Hardware)
+            .then_some(from)
+    }
+
     /// FE00–FEFF without blocking.
     pub(crate) fn object_memory(&self, addr: u16) -> u8 {
         match usize::from(addr & 0xFF) {
@@ -278,7 +290,14 @@ impl Machine {
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
                 if addr == 0xFF41 {
-                    self.ppu.read_stat()
+                    let stat = self.ppu.read_stat();
+                    // A scan that OAM DMA keeps from OAM does not show.
+                    let hidden = stat & 3 == 2 && self.dma.owns_oam();
+                    if hidden && self.profile == Profile::Hardware {
+                        stat & !3
+                    } else {
+                        stat
+                    }
                 } else {
                     self.ppu.read(addr)
                 }
@@ -291,6 +310,18 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn write_slow(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         self.sync_dma(rom, clock);
+        if let Some(from) = self.conflict(addr) {
+            self.write_at(from, v, clock);
+            // The value arrives before the unit reads it.
+            let copied = self.memory(rom, from);
+            self.ppu.write_oam(from as u8, copied);
+        } else {
+            self.write_at(addr, v, clock);
+        }
+    }
+
+    /// Writes to `addr`, whoever uses the buses.
+    pub(crate) fn write_at(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0x8000..=0x9FFF => {
                 let at = self.write_clock(clock);
@@ -366,7 +397,9 @@ impl Machine {
                 self.horizon = 0;
             }
             0xFF0F => {
-                self.sync_ppu(self.write_clock(clock));
+                // What the PPU requests in the last dot of the M-cycle, after reads, is lost too.
+                let last = u64::from(self.profile == Profile::Hardware);
+                self.sync_ppu(clock + last);
                 self.sync_timer(clock);
                 self.sync_serial(clock);
                 self.interrupt_flags = v & irq::ALL;
