@@ -2,7 +2,7 @@
 //! two renderers does it.
 
 use super::{
-    fifo::{Fifo, Memory},
+    fifo::{Fifo, Memory, FIRST_GLITCH_WX},
     lcdc, render, Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
 };
 use crate::NEVER;
@@ -50,11 +50,19 @@ impl Ppu {
         (self.window_counts() && self.regs.wx <= last).then_some(self.regs.wx)
     }
 
-    /// Whether a window on this line would need the pipeline: with WX = 0 it is the fine scroll that
-    /// decides where the window begins.
+    /// Whether the window needs the pipeline without any write: with WX = 0 it is the fine scroll that
+    /// decides where it begins, and switched off after it was met it still slips in a pixel where
+    /// WX meets the start of a tile.
+    ///
+    /// Source: `DocBoy`'s tests `ppu/visual/window_retrigger_pixel_glitch*`.
     pub(super) fn intricate(&self) -> bool {
         let Registers { lcdc, wx, scx, .. } = self.regs;
-        wx == 0 && scx & 7 != 0 && lcdc & lcdc::WINDOW_ON != 0
+        if lcdc & lcdc::WINDOW_ON != 0 {
+            wx == 0 && scx & 7 != 0
+        } else {
+            let at_tile = wx.wrapping_add(scx) & 7 == 7;
+            self.window_armed && at_tile && (FIRST_GLITCH_WX..=LAST_WX + 1).contains(&wx)
+        }
     }
 
     /// Length of mode 3 on the current line.

@@ -12,6 +12,9 @@ use super::{lcdc, oam::Found, Registers, LAST_WX};
 /// Position at which the line begins: eight pixels of nothing before eight left of the screen.
 const START: i16 = -16;
 
+/// The leftmost WX at which a window that is switched off slips a pixel into the background.
+pub(super) const FIRST_GLITCH_WX: u8 = 9;
+
 /// What happens in the next dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -329,14 +332,15 @@ impl Fifo {
     /// Begins the window where WX is met; returns whether that takes a dot of its own.
     fn check_window(&mut self, m: &Memory<'_>) -> bool {
         let wx = m.regs.wx;
-        if self.window {
-            // WX met again at the start of a tile slips in a pixel.
+        let off = m.regs.lcdc & lcdc::WINDOW_ON == 0;
+        if self.window || m.window_armed && off && wx >= FIRST_GLITCH_WX {
+            // WX met at the start of a tile, once the window has begun, slips in a pixel.
             if !self.window_starting && self.step == 0 && i16::from(wx) == self.position + 7 {
                 self.insert_pixel = true;
             }
             return false;
         }
-        if !m.window_armed || m.regs.lcdc & lcdc::WINDOW_ON == 0 {
+        if !m.window_armed || off {
             return false;
         }
         let begins = if wx == 0 {
