@@ -343,10 +343,10 @@ impl Fifo {
         if !m.window_armed || off {
             return false;
         }
+        let fine = m.regs.scx & 7;
+        let before_scroll = wx == 0 && fine != 0 && self.position == START;
         let begins = if wx == 0 {
-            // How far the fine scroll has come decides.
-            const AT: [i16; 8] = [-7, -1, -2, -3, -4, -5, -6, -6];
-            self.position == AT[usize::from(m.regs.scx & 7)]
+            before_scroll || self.position == -7
         } else if wx > LAST_WX {
             // Not shown, but counted.
             let counted = wx == LAST_WX + 1 && i16::from(wx) == self.position + 7;
@@ -370,7 +370,11 @@ impl Fifo {
             self.bg_len = 0;
             self.step = 0;
         }
-        begins && wx == 0 && m.regs.scx & 7 != 0
+        if before_scroll {
+            // The window scrolls too, but by seven pixels only six of it.
+            self.insert_pixel = fine == 7;
+        }
+        before_scroll
     }
 
     /// Whether the screen's first pixel is next.
@@ -395,7 +399,7 @@ impl Fifo {
         if self.position < -8 {
             let fine = m.regs.scx & 7;
             let at = (self.position & 7) as u8;
-            if at == fine || (self.window_starting && at == 6 && fine == 7) {
+            if at == fine {
                 self.position = -8;
             } else if self.position == -9 {
                 self.position = START;
