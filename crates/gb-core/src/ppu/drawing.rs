@@ -2,7 +2,7 @@
 //! two renderers does it.
 
 use super::{
-    fifo::{Fifo, Memory, FIRST_GLITCH_WX},
+    fifo::{Fifo, Memory, FIRST_SLIP_WX},
     lcdc, render, Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
 };
 use crate::NEVER;
@@ -50,19 +50,22 @@ impl Ppu {
         (self.window_counts() && self.regs.wx <= last).then_some(self.regs.wx)
     }
 
-    /// Whether the window needs the pipeline without any write: with WX = 0 it is the fine scroll that
-    /// decides where it begins, and switched off after it was met it still slips in a pixel where
-    /// WX meets the start of a tile.
-    ///
-    /// Source: `DocBoy`'s tests `ppu/visual/window_retrigger_pixel_glitch*`.
+    /// Whether a window on this line would need the pipeline: with WX = 0 it is the fine scroll that
+    /// decides where the window begins.
     pub(super) fn intricate(&self) -> bool {
         let Registers { lcdc, wx, scx, .. } = self.regs;
-        if lcdc & lcdc::WINDOW_ON != 0 {
-            wx == 0 && scx & 7 != 0
-        } else {
-            let at_tile = wx.wrapping_add(scx) & 7 == 7;
-            self.window_armed && at_tile && (FIRST_GLITCH_WX..=LAST_WX + 1).contains(&wx)
-        }
+        wx == 0 && scx & 7 != 0 && lcdc & lcdc::WINDOW_ON != 0
+    }
+
+    /// WX if a window that was switched off after it was met slips a pixel of colour 0 into the
+    /// background, which happens where WX meets the start of a tile.
+    ///
+    /// Source: `DocBoy`'s tests `ppu/visual/window_retrigger_pixel_glitch*`.
+    pub(super) fn slip_at(&self) -> Option<u8> {
+        let Registers { lcdc, wx, scx, .. } = self.regs;
+        let met = self.window_armed && lcdc & lcdc::WINDOW_ON == 0 && !self.reference.on;
+        let at_tile = wx.wrapping_add(scx) & 7 == 7;
+        (met && at_tile && (FIRST_SLIP_WX..=LAST_WX + 1).contains(&wx)).then_some(wx)
     }
 
     /// Length of mode 3 on the current line.
@@ -76,7 +79,7 @@ impl Ppu {
         if self.regs.lcdc & lcdc::OBJ_ON != 0 {
             let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
-                dots += found.penalty(&self.oam, fine, window);
+                dots += found.penalty(&self.oam, fine, window, self.slip_at());
             }
         }
         dots

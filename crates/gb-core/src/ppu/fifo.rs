@@ -13,7 +13,7 @@ use super::{lcdc, oam::Found, Registers, LAST_WX};
 const START: i16 = -16;
 
 /// The leftmost WX at which a window that is switched off slips a pixel into the background.
-pub(super) const FIRST_GLITCH_WX: u8 = 9;
+pub(super) const FIRST_SLIP_WX: u8 = 9;
 
 /// What happens in the next dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -228,8 +228,12 @@ impl Fifo {
                         self.stage = Stage::SpriteWaits;
                         continue;
                     }
+                    // A pixel that is slipped in delays the tile behind it.
+                    let slips = self.insert_pixel && self.position >= -8;
                     let pixel = self.pop(m);
-                    self.fetch(m);
+                    if !slips {
+                        self.fetch(m);
+                    }
                     self.wx_just_written = false;
                     if self.position == 160 {
                         self.stage = Stage::Done;
@@ -333,7 +337,7 @@ impl Fifo {
     fn check_window(&mut self, m: &Memory<'_>) -> bool {
         let wx = m.regs.wx;
         let off = m.regs.lcdc & lcdc::WINDOW_ON == 0;
-        if self.window || m.window_armed && off && wx >= FIRST_GLITCH_WX {
+        if self.window || m.window_armed && off && wx >= FIRST_SLIP_WX {
             // WX met at the start of a tile, once the window has begun, slips in a pixel.
             if !self.window_starting && self.step == 0 && i16::from(wx) == self.position + 7 {
                 self.insert_pixel = true;

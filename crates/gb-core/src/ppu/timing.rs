@@ -50,7 +50,7 @@ impl Ppu {
                 self.irq_mode = IrqMode::None;
                 self.update_stat_line();
                 self.phase = Phase::HBlank;
-                if self.always_fifo || self.intricate() {
+                if self.always_fifo || (self.intricate() && self.window_at().is_some()) {
                     self.start_fifo();
                     self.predict_hblank();
                 } else {
