@@ -10,7 +10,7 @@ use crate::{
     cpu::Bus,
     dma::OamDma,
     joypad::Joypad,
-    ppu::{signal, Ppu},
+    ppu::{signal, Access, Ppu},
     serial::Serial,
     timer::Timer,
     Profile,
@@ -87,12 +87,14 @@ impl Machine {
         self.horizon = 0;
     }
 
+    #[inline]
     fn sync_timer(&mut self, clock: u64) {
         if self.timer.sync(clock) {
             self.request(irq::TIMER);
         }
     }
 
+    #[inline]
     fn sync_serial(&mut self, clock: u64) {
         if self.serial.sync(clock) {
             self.request(irq::SERIAL);
@@ -100,6 +102,7 @@ impl Machine {
     }
 
     /// Brings everything that can request an interrupt up to `clock`.
+    #[inline(always)]
     pub(crate) fn sync(&mut self, rom: &[u8], clock: u64) {
         self.sync_dma(rom, clock);
         self.sync_ppu(clock);
@@ -148,8 +151,8 @@ impl Machine {
     }
 
     /// `STOP` resets DIV; returns whether the processor stays stopped.
-    fn stop(&mut self, rom: &[u8], clock: u64) -> bool {
-        self.write_io(rom, 0xFF04, 0, clock);
+    fn stop(&mut self, clock: u64) -> bool {
+        self.write_io(0xFF04, 0, clock);
         self.profile == Profile::Hardware && !self.joypad.any_low()
     }
 
@@ -214,10 +217,11 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn read_slow(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
         self.sync_dma(rom, clock);
+        let addr = self.conflict(addr).unwrap_or(addr);
         match addr {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
-                if self.ppu.vram_readable(clock) {
+                if self.ppu.vram_free(clock) {
                     self.ppu.vram[usize::from(addr & 0x1FFF)]
                 } else {
                     0xFF
@@ -226,7 +230,8 @@ impl Machine {
             0..=0xFDFF => self.memory(rom, addr),
             0xFE00..=0xFEFF => {
                 self.sync_ppu(clock);
-                if self.dma.owns_oam() || !self.ppu.oam_readable() {
+                self.disturb_oam(addr, Access::Read, clock);
+                if self.dma.owns_oam() || !self.ppu.oam_free(clock) {
                     0xFF
                 } else {
                     self.object_memory(addr)
@@ -235,6 +240,43 @@ impl Machine {
             0xFF80.. => self.hram[usize::from(addr & 0x7F)],
             0xFF00..=0xFF7F => self.read_io(rom, addr, self.io_clock(addr, clock)),
         }
+    }
+
+    /// An address of FE00–FEFF stands on the bus in the M-cycle that ends at `clock`.
+    fn disturb_oam(&mut self, addr: u16, access: Access, clock: u64) {
+        if !self.dma.owns_oam() {
+            self.ppu.disturb_oam(addr as u8, access, clock);
+            if access == Access::Read {
+                self.ppu.disturb_first_row(addr as u8, None);
+            }
+        }
+    }
+
+    /// When the PPU sees a write whose M-cycle ends at `clock`.
+    fn write_clock(&self, clock: u64) -> u64 {
+        match self.profile {
+            Profile::Hardware => clock - 2,
+            Profile::PyBoy => clock,
+        }
+    }
+
+    /// A register that holds an address of FE00–FEFF is counted up or down.
+    #[cold]
+    fn count_in_oam(&mut self, rom: &[u8], addr: u16, clock: u64) {
+        self.sync_dma(rom, clock);
+        self.sync_ppu(clock);
+        self.disturb_oam(addr, Access::Count, clock);
+    }
+
+    /// Where an access to `addr` goes instead while an OAM DMA uses the same bus: VRAM has its own,
+    /// all other memories below FE00 share one. Call after [`sync_dma`](Self::sync_dma).
+    ///
+    /// Source: Pan Docs "OAM DMA bus conflicts"; `DocBoy`'s tests `dma/dma_source_*`.
+    fn conflict(&self, addr: u16) -> Option<u16> {
+        let in_vram = |addr: u16| addr >> 13 == 4;
+        let from = self.dma.copying()?;
+        (addr < 0xFE00 && in_vram(addr) == in_vram(from) && self.profile == Profile::Hardware)
+            .then_some(from)
     }
 
     /// FE00–FEFF without blocking.
@@ -270,7 +312,14 @@ impl Machine {
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
                 if addr == 0xFF41 {
-                    self.ppu.read_stat()
+                    let stat = self.ppu.read_stat();
+                    // A scan that OAM DMA keeps from OAM does not show.
+                    let hidden = stat & 3 == 2 && self.dma.owns_oam();
+                    if hidden && self.profile == Profile::Hardware {
+                        stat & !3
+                    } else {
+                        stat
+                    }
                 } else {
                     self.ppu.read(addr)
                 }
@@ -283,10 +332,23 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn write_slow(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         self.sync_dma(rom, clock);
+        if let Some(from) = self.conflict(addr) {
+            self.write_at(from, v, clock);
+            // The value arrives before the unit reads it.
+            let copied = self.memory(rom, from);
+            self.ppu.write_oam(from as u8, copied);
+        } else {
+            self.write_at(addr, v, clock);
+        }
+    }
+
+    /// Writes to `addr`, whoever uses the buses.
+    pub(crate) fn write_at(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0x8000..=0x9FFF => {
-                self.sync_ppu(clock);
-                if self.ppu.vram_writable() {
+                let at = self.write_clock(clock);
+                self.sync_ppu(at);
+                if self.ppu.vram_free(at) {
                     self.ppu.vram[usize::from(addr & 0x1FFF)] = v;
                 }
             }
@@ -297,16 +359,21 @@ impl Machine {
             0xA000..=0xBFFF => self.cart.write_ram(addr, v, clock),
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)] = v,
             0xFE00..=0xFEFF => {
-                self.sync_ppu(clock);
-                if !self.dma.owns_oam() && self.ppu.oam_writable(clock) {
+                let at = self.write_clock(clock);
+                self.sync_ppu(at);
+                self.disturb_oam(addr, Access::Write, clock);
+                if !self.dma.owns_oam() && self.ppu.oam_free(at) {
+                    let replaced = self.object_memory(addr);
                     self.set_object_memory(addr, v);
+                    self.sync_ppu(clock);
+                    self.ppu.disturb_first_row(addr as u8, Some(replaced));
                 }
             }
             0xFF80.. => {
                 self.hram[usize::from(addr & 0x7F)] = v;
                 self.horizon = 0;
             }
-            0xFF00..=0xFF7F => self.write_io(rom, addr, v, self.io_clock(addr, clock)),
+            0xFF00..=0xFF7F => self.write_io(addr, v, self.io_clock(addr, clock)),
         }
     }
 
@@ -319,7 +386,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn write_io(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_io(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0xFF00 => {
                 let fell = self.joypad.write(v);
@@ -340,24 +407,23 @@ impl Machine {
                 self.sync_timer(clock);
                 self.sync_serial(clock);
                 self.apu.div_reset(clock, self.timer.div_base);
+                if self.serial.reset_div(clock, self.timer.counter(clock)) {
+                    self.request(irq::SERIAL);
+                }
                 self.timer.reset_div(clock);
-                self.serial.reset_div(clock);
                 self.horizon = 0;
             }
-            0xFF05..=0xFF06 => {
+            0xFF05..=0xFF07 => {
                 self.sync_timer(clock);
                 self.timer.write(addr, v, clock);
                 self.horizon = 0;
             }
-            0xFF07 => {
-                // A count due in this very M-cycle already sees the new TAC.
-                self.sync_timer(clock - 1);
-                self.timer.write(addr, v, clock - 1);
-                self.sync_timer(clock);
-                self.horizon = 0;
-            }
             0xFF0F => {
-                self.sync(rom, clock);
+                // What the PPU requests in the last dot of the M-cycle, after reads, is lost too.
+                let last = u64::from(self.profile == Profile::Hardware);
+                self.sync_ppu(clock + last);
+                self.sync_timer(clock);
+                self.sync_serial(clock);
                 self.interrupt_flags = v & irq::ALL;
                 self.horizon = 0;
             }
@@ -367,7 +433,10 @@ impl Machine {
                 self.horizon = 0;
             }
             0xFF40..=0xFF4B => {
-                self.sync_ppu(clock);
+                self.sync_ppu(match addr {
+                    0xFF41 => self.write_clock(clock),
+                    _ => clock,
+                });
                 self.ppu.write(addr, v, clock);
                 self.take_ppu_irqs();
                 if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) || self.ppu.drawing(clock) {
@@ -469,6 +538,16 @@ impl Bus for FastBus<'_> {
     }
 
     #[inline(always)]
+    fn idle_at(&mut self, addr: u16) {
+        self.since += 4;
+        if addr >> 8 == 0xFE {
+            let clock = self.now();
+            self.m.count_in_oam(self.rom, addr, clock);
+            self.follow_horizon();
+        }
+    }
+
+    #[inline(always)]
     fn pending(&mut self) -> u8 {
         let clock = self.now();
         let pending = self.m.pending(self.rom, clock);
@@ -530,7 +609,7 @@ impl Bus for FastBus<'_> {
     #[inline(always)]
     fn stop(&mut self) -> bool {
         let clock = self.now();
-        self.m.stop(self.rom, clock)
+        self.m.stop(clock)
     }
 
     #[inline(always)]
@@ -596,6 +675,14 @@ impl Bus for DmaBus<'_> {
     }
 
     #[inline(always)]
+    fn idle_at(&mut self, addr: u16) {
+        self.clock += 4;
+        if addr >> 8 == 0xFE {
+            self.m.count_in_oam(self.rom, addr, self.clock);
+        }
+    }
+
+    #[inline(always)]
     fn pending(&mut self) -> u8 {
         self.m.pending(self.rom, self.clock)
     }
@@ -642,7 +729,7 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn stop(&mut self) -> bool {
-        self.m.stop(self.rom, self.clock)
+        self.m.stop(self.clock)
     }
 
     #[inline(always)]

@@ -5,6 +5,7 @@
 
 mod acid2;
 mod common;
+mod docboy;
 mod mealybug;
 mod mooneye;
 mod robustness;
