@@ -194,8 +194,11 @@ impl Machine {
     /// Reads anything that the fast path of the bus does not serve.
     #[inline(never)]
     pub(crate) fn read_slow(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
-        self.sync_dma(rom, clock);
-        let addr = self.conflict(addr).unwrap_or(addr);
+        let mut addr = addr;
+        if self.dma.active() {
+            self.run_dma(rom, clock);
+            addr = self.conflict(addr).unwrap_or(addr);
+        }
         match addr {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
@@ -247,7 +250,7 @@ impl Machine {
     }
 
     /// Where an access to `addr` goes instead while an OAM DMA uses the same bus: VRAM has its own,
-    /// all other memories below FE00 share one. Call after [`sync_dma`](Self::sync_dma).
+    /// all other memories below FE00 share one. Call after the copies due have been made.
     ///
     /// Source: Pan Docs "OAM DMA bus conflicts"; `DocBoy`'s tests `dma/dma_source_*`.
     fn conflict(&self, addr: u16) -> Option<u16> {
@@ -309,18 +312,21 @@ impl Machine {
     /// Writes anything that the fast path of the bus does not serve.
     #[inline(never)]
     pub(crate) fn write_slow(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
-        self.sync_dma(rom, clock);
-        if let Some(from) = self.conflict(addr) {
-            self.write_at(from, v, clock);
+        let mut conflict = None;
+        if self.dma.active() {
+            self.run_dma(rom, clock);
+            conflict = self.conflict(addr);
+        }
+        self.write_at(conflict.unwrap_or(addr), v, clock);
+        if let Some(from) = conflict {
             // The value arrives before the unit reads it.
             let copied = self.memory(rom, from);
             self.ppu.write_oam(from as u8, copied);
-        } else {
-            self.write_at(addr, v, clock);
         }
     }
 
     /// Writes to `addr`, whoever uses the buses.
+    #[inline(always)]
     pub(crate) fn write_at(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0x8000..=0x9FFF => {
