@@ -110,10 +110,13 @@ impl Machine {
         self.sync_serial(clock);
     }
 
-    /// Interrupts that are requested and enabled at `clock`.
-    pub(crate) fn pending(&mut self, rom: &[u8], clock: u64) -> u8 {
+    /// Interrupts that are requested and enabled when the M-cycle that ends at `clock` is over: its
+    /// last dot counts, in which timer and serial port request what reads see an M-cycle later.
+    pub(crate) fn pending(&mut self, clock: u64) -> u8 {
         if self.profile == Profile::Hardware {
-            self.sync(rom, clock);
+            self.sync_ppu(clock + 1);
+            self.sync_timer(clock + 4);
+            self.sync_serial(clock + 4);
         }
         self.wanted()
     }
@@ -516,7 +519,7 @@ macro_rules! common_bus_methods {
 
         #[inline(always)]
         fn pending(&mut self) -> u8 {
-            self.m.pending(self.rom, self.clock)
+            self.m.pending(self.clock)
         }
 
         #[inline(always)]
