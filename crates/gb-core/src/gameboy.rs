@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use crate::{
     boot::Boot,
+    bus::{DmaBus, FastBus},
     cart::{CartRamError, Rom, RtcTime},
     cpu::{Cpu, Flags, Mode},
-    machine::{irq, DmaBus, FastBus, Machine},
+    machine::{irq, Machine},
     ppu::{signal, FRAME},
     screen::Planes,
     snapshot::{self, StateError},

@@ -6,6 +6,7 @@
 
 pub mod apu;
 mod boot;
+mod bus;
 pub mod cart;
 pub mod cpu;
 mod dma;

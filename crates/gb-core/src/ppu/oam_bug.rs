@@ -3,7 +3,8 @@
 //!
 //! The bit functions were found on real machines; the first and the last row have their own.
 //!
-//! Source: Pan Docs "OAM Corruption Bug"; `DocBoy`'s tests `oam_bug`.
+//! Source: Pan Docs "OAM Corruption Bug"; the bit functions are those that `DocBoy` (MIT) publishes
+//! as measured on a DMG, and its tests `oam_bug` check them.
 
 use super::{Phase, Ppu};
 

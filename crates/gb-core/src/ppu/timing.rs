@@ -1,4 +1,7 @@
 //! When things happen: the phases of a line, LY = LYC, and the STAT interrupt.
+//!
+//! Source: mooneye `acceptance/ppu`; the exact dots and the order of events within an M-cycle are
+//! `DocBoy`'s (MIT), whose tests `ppu`, `interrupts` and `stat_write_bug` check them.
 
 use super::{
     signal, IrqMode, Phase, Ppu, COMPARE_DOT, DRAW_DOT, FRAME, HBLANK_ENABLE, LAST_PIXEL_DOTS,
