@@ -25,7 +25,7 @@ pub(crate) struct Boot {
 const HARDWARE: Boot = Boot {
     clock: 357 * 0x1_0000 + 0xABC8,
     counter: 0xABC8,
-    ppu: (153, 400),
+    ppu: (153, 396),
     f: 0xB0,
     d: 0x00,
     e: 0xD8,

@@ -71,6 +71,12 @@ impl OamDma {
         self.next_at != NEVER
     }
 
+    /// The address whose byte is copied in this M-cycle; call after the copies due have been taken.
+    pub fn copying(&self) -> Option<u16> {
+        let runs = self.owns_oam() && self.index > 0;
+        runs.then(|| u16::from(self.source) << 8 | u16::from(self.index - 1))
+    }
+
     /// The next copy that is due, in order.
     pub fn take_due(&mut self, clock: u64) -> Option<Copy> {
         if self.queued_at <= clock && self.queued_at <= self.next_at {

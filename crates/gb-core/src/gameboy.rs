@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use crate::{
     boot::Boot,
+    bus::{DmaBus, FastBus},
     cart::{CartRamError, Rom, RtcTime},
     cpu::{Cpu, Flags, Mode},
-    machine::{irq, DmaBus, FastBus, Machine},
+    machine::{irq, Machine},
     ppu::{signal, FRAME},
     screen::Planes,
     snapshot::{self, StateError},
     state::{Reader, State, Writer},
-    NEVER,
+    LOOK_AHEAD, NEVER,
 };
 
 /// Which machine's observables are reproduced.
@@ -148,20 +149,22 @@ impl GameBoy {
     fn run<const STRICT: bool>(&mut self, target: u64) {
         loop {
             let clock = self.machine.clock;
-            self.machine.sync(self.rom.bytes(), clock);
+            let ahead = self.look_ahead();
+            self.machine.sync(self.rom.bytes(), clock + ahead);
             if self.frame_ends() || clock >= target {
                 return;
             }
             let Self { rom, cpu, machine: m, .. } = self;
             let rom = rom.bytes();
             m.plan();
-            let limit = target.min(self.frame_deadline).min(m.next_event);
+            let limit = target.min(self.frame_deadline).min(m.next_event.saturating_sub(ahead));
             let shadow = cpu.ei_pending && m.profile == Profile::PyBoy;
             let planned = if shadow { m.planned_by_reference() } else { NEVER };
             if !Self::attend(cpu, m, rom, limit) {
                 continue;
             }
-            if STRICT {
+            // A processor that was waiting has not been looked ahead for all the way.
+            if STRICT || ahead == LOOK_AHEAD / 2 {
                 m.horizon = 0;
             }
             m.clock = if m.dma.active() {
@@ -182,6 +185,19 @@ impl GameBoy {
         }
     }
 
+    /// How far the interrupt lines are looked at ahead of the clock: a running processor takes an
+    /// interrupt that is requested until the end of the next opcode's fetch instead of that
+    /// instruction; one that waits takes it from two dots later on.
+    ///
+    /// Source: `DocBoy`'s tests `interrupts/*_timing*`.
+    fn look_ahead(&self) -> u64 {
+        match (self.machine.profile, self.cpu.mode) {
+            (Profile::PyBoy, _) => 0,
+            (Profile::Hardware, Mode::Running) => LOOK_AHEAD,
+            (Profile::Hardware, _) => LOOK_AHEAD / 2,
+        }
+    }
+
     /// Handles interrupts and the states in which no instruction runs, and sets the horizon.
     /// Returns whether an instruction is to be executed now.
     fn attend(cpu: &mut Cpu, m: &mut Machine, rom: &[u8], limit: u64) -> bool {
@@ -197,7 +213,7 @@ impl GameBoy {
             }
             Mode::Stopped => {
                 m.wait(limit);
-                m.write_io(rom, 0xFF04, 0, m.clock);
+                m.write_io(0xFF04, 0, m.clock);
                 return false;
             }
         }
@@ -263,7 +279,10 @@ impl GameBoy {
         match addr {
             0x8000..=0x9FFF => m.ppu.vram[usize::from(addr & 0x1FFF)] = value,
             0xFE00..=0xFEFF => m.set_object_memory(addr, value),
-            _ => m.write_slow(self.rom.bytes(), addr, value, m.clock),
+            _ => {
+                m.sync_dma(self.rom.bytes(), m.clock);
+                m.write_at(addr, value, m.clock);
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 
 pub mod apu;
 mod boot;
+mod bus;
 pub mod cart;
 pub mod cpu;
 mod dma;
@@ -30,3 +31,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// How far behind the clock a component of a machine at rest can be; bounds what a save state may
 /// claim, so that catching up after a load takes no time worth mentioning.
 pub(crate) const MAX_LAG: u64 = 1 << 20;
+
+/// While the processor runs, everything else is this far ahead of it at most: an interrupt that is
+/// requested during the fetch of an opcode comes before that instruction.
+pub(crate) const LOOK_AHEAD: u64 = 4;

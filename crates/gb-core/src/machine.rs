@@ -1,4 +1,4 @@
-//! Everything on the processor's bus, and the bus itself.
+//! Everything on the processor's bus.
 //!
 //! Time is one counter of T-cycles. Components are brought up to it only when an access or an
 //! interrupt needs them; `next_event` says when the latter is next possible, and up to the
@@ -7,10 +7,9 @@
 use crate::{
     apu::Apu,
     cart::Cart,
-    cpu::Bus,
     dma::OamDma,
     joypad::Joypad,
-    ppu::{signal, Ppu},
+    ppu::{signal, Access, Ppu},
     serial::Serial,
     timer::Timer,
     Profile,
@@ -87,12 +86,14 @@ impl Machine {
         self.horizon = 0;
     }
 
+    #[inline]
     fn sync_timer(&mut self, clock: u64) {
         if self.timer.sync(clock) {
             self.request(irq::TIMER);
         }
     }
 
+    #[inline]
     fn sync_serial(&mut self, clock: u64) {
         if self.serial.sync(clock) {
             self.request(irq::SERIAL);
@@ -100,6 +101,7 @@ impl Machine {
     }
 
     /// Brings everything that can request an interrupt up to `clock`.
+    #[inline(always)]
     pub(crate) fn sync(&mut self, rom: &[u8], clock: u64) {
         self.sync_dma(rom, clock);
         self.sync_ppu(clock);
@@ -107,10 +109,13 @@ impl Machine {
         self.sync_serial(clock);
     }
 
-    /// Interrupts that are requested and enabled at `clock`.
-    pub(crate) fn pending(&mut self, rom: &[u8], clock: u64) -> u8 {
+    /// Interrupts that are requested and enabled when the M-cycle that ends at `clock` is over: its
+    /// last dot counts, in which timer and serial port request what reads see an M-cycle later.
+    pub(crate) fn pending(&mut self, clock: u64) -> u8 {
         if self.profile == Profile::Hardware {
-            self.sync(rom, clock);
+            self.sync_ppu(clock + 1);
+            self.sync_timer(clock + 4);
+            self.sync_serial(clock + 4);
         }
         self.wanted()
     }
@@ -148,8 +153,8 @@ impl Machine {
     }
 
     /// `STOP` resets DIV; returns whether the processor stays stopped.
-    fn stop(&mut self, rom: &[u8], clock: u64) -> bool {
-        self.write_io(rom, 0xFF04, 0, clock);
+    pub(crate) fn stop(&mut self, clock: u64) -> bool {
+        self.write_io(0xFF04, 0, clock);
         self.profile == Profile::Hardware && !self.joypad.any_low()
     }
 
@@ -190,7 +195,7 @@ impl Machine {
 
     /// A byte of work RAM or HRAM.
     #[inline(always)]
-    fn glance(&self, addr: u16) -> Option<u8> {
+    pub(crate) fn glance(&self, addr: u16) -> Option<u8> {
         if addr & 0xE000 == 0xC000 {
             Some(self.wram[usize::from(addr & 0x1FFF)])
         } else if addr >= 0xFF80 {
@@ -202,7 +207,7 @@ impl Machine {
 
     /// What a PPU register reads now, and for how many T-cycles it will; none where that is not
     /// known.
-    fn steady_line(&self, low: u8, clock: u64) -> (u8, u64) {
+    pub(crate) fn steady_line(&self, low: u8, clock: u64) -> (u8, u64) {
         let steady = match self.profile {
             Profile::Hardware => self.ppu.next_change().saturating_sub(clock),
             Profile::PyBoy => 0,
@@ -213,11 +218,15 @@ impl Machine {
     /// Reads anything that the fast path of the bus does not serve.
     #[inline(never)]
     pub(crate) fn read_slow(&mut self, rom: &[u8], addr: u16, clock: u64) -> u8 {
-        self.sync_dma(rom, clock);
+        let mut addr = addr;
+        if self.dma.active() {
+            self.run_dma(rom, clock);
+            addr = self.conflict(addr).unwrap_or(addr);
+        }
         match addr {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
-                if self.ppu.vram_readable(clock) {
+                if self.ppu.vram_free(clock) {
                     self.ppu.vram[usize::from(addr & 0x1FFF)]
                 } else {
                     0xFF
@@ -226,7 +235,8 @@ impl Machine {
             0..=0xFDFF => self.memory(rom, addr),
             0xFE00..=0xFEFF => {
                 self.sync_ppu(clock);
-                if self.dma.owns_oam() || !self.ppu.oam_readable() {
+                self.disturb_oam(addr, Access::Read, clock);
+                if self.dma.owns_oam() || !self.ppu.oam_free(clock) {
                     0xFF
                 } else {
                     self.object_memory(addr)
@@ -235,6 +245,43 @@ impl Machine {
             0xFF80.. => self.hram[usize::from(addr & 0x7F)],
             0xFF00..=0xFF7F => self.read_io(rom, addr, self.io_clock(addr, clock)),
         }
+    }
+
+    /// An address of FE00–FEFF stands on the bus in the M-cycle that ends at `clock`.
+    fn disturb_oam(&mut self, addr: u16, access: Access, clock: u64) {
+        if !self.dma.owns_oam() {
+            self.ppu.disturb_oam(addr as u8, access, clock);
+            if access == Access::Read {
+                self.ppu.disturb_first_row(addr as u8, None);
+            }
+        }
+    }
+
+    /// When the PPU sees a write whose M-cycle ends at `clock`.
+    fn write_clock(&self, clock: u64) -> u64 {
+        match self.profile {
+            Profile::Hardware => clock - 2,
+            Profile::PyBoy => clock,
+        }
+    }
+
+    /// A register that holds an address of FE00–FEFF is counted up or down.
+    #[cold]
+    pub(crate) fn count_in_oam(&mut self, rom: &[u8], addr: u16, clock: u64) {
+        self.sync_dma(rom, clock);
+        self.sync_ppu(clock);
+        self.disturb_oam(addr, Access::Count, clock);
+    }
+
+    /// Where an access to `addr` goes instead while an OAM DMA uses the same bus: VRAM has its own,
+    /// all other memories below FE00 share one. Call after the copies due have been made.
+    ///
+    /// Source: Pan Docs "OAM DMA bus conflicts"; `DocBoy`'s tests `dma/dma_source_*`.
+    fn conflict(&self, addr: u16) -> Option<u16> {
+        let in_vram = |addr: u16| addr >> 13 == 4;
+        let from = self.dma.copying()?;
+        (addr < 0xFE00 && in_vram(addr) == in_vram(from) && self.profile == Profile::Hardware)
+            .then_some(from)
     }
 
     /// FE00–FEFF without blocking.
@@ -270,7 +317,14 @@ impl Machine {
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
                 if addr == 0xFF41 {
-                    self.ppu.read_stat()
+                    let stat = self.ppu.read_stat();
+                    // A scan that OAM DMA keeps from OAM does not show.
+                    let hidden = stat & 3 == 2 && self.dma.owns_oam();
+                    if hidden && self.profile == Profile::Hardware {
+                        stat & !3
+                    } else {
+                        stat
+                    }
                 } else {
                     self.ppu.read(addr)
                 }
@@ -282,11 +336,27 @@ impl Machine {
     /// Writes anything that the fast path of the bus does not serve.
     #[inline(never)]
     pub(crate) fn write_slow(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
-        self.sync_dma(rom, clock);
+        let mut conflict = None;
+        if self.dma.active() {
+            self.run_dma(rom, clock);
+            conflict = self.conflict(addr);
+        }
+        self.write_at(conflict.unwrap_or(addr), v, clock);
+        if let Some(from) = conflict {
+            // The value arrives before the unit reads it.
+            let copied = self.memory(rom, from);
+            self.ppu.write_oam(from as u8, copied);
+        }
+    }
+
+    /// Writes to `addr`, whoever uses the buses.
+    #[inline(always)]
+    pub(crate) fn write_at(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0x8000..=0x9FFF => {
-                self.sync_ppu(clock);
-                if self.ppu.vram_writable() {
+                let at = self.write_clock(clock);
+                self.sync_ppu(at);
+                if self.ppu.vram_free(at) {
                     self.ppu.vram[usize::from(addr & 0x1FFF)] = v;
                 }
             }
@@ -297,16 +367,21 @@ impl Machine {
             0xA000..=0xBFFF => self.cart.write_ram(addr, v, clock),
             0xC000..=0xFDFF => self.wram[usize::from(addr & 0x1FFF)] = v,
             0xFE00..=0xFEFF => {
-                self.sync_ppu(clock);
-                if !self.dma.owns_oam() && self.ppu.oam_writable(clock) {
+                let at = self.write_clock(clock);
+                self.sync_ppu(at);
+                self.disturb_oam(addr, Access::Write, clock);
+                if !self.dma.owns_oam() && self.ppu.oam_free(at) {
+                    let replaced = self.object_memory(addr);
                     self.set_object_memory(addr, v);
+                    self.sync_ppu(clock);
+                    self.ppu.disturb_first_row(addr as u8, Some(replaced));
                 }
             }
             0xFF80.. => {
                 self.hram[usize::from(addr & 0x7F)] = v;
                 self.horizon = 0;
             }
-            0xFF00..=0xFF7F => self.write_io(rom, addr, v, self.io_clock(addr, clock)),
+            0xFF00..=0xFF7F => self.write_io(addr, v, self.io_clock(addr, clock)),
         }
     }
 
@@ -319,7 +394,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn write_io(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_io(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0xFF00 => {
                 let fell = self.joypad.write(v);
@@ -340,24 +415,23 @@ impl Machine {
                 self.sync_timer(clock);
                 self.sync_serial(clock);
                 self.apu.div_reset(clock, self.timer.div_base);
+                if self.serial.reset_div(clock, self.timer.counter(clock)) {
+                    self.request(irq::SERIAL);
+                }
                 self.timer.reset_div(clock);
-                self.serial.reset_div(clock);
                 self.horizon = 0;
             }
-            0xFF05..=0xFF06 => {
+            0xFF05..=0xFF07 => {
                 self.sync_timer(clock);
                 self.timer.write(addr, v, clock);
                 self.horizon = 0;
             }
-            0xFF07 => {
-                // A count due in this very M-cycle already sees the new TAC.
-                self.sync_timer(clock - 1);
-                self.timer.write(addr, v, clock - 1);
-                self.sync_timer(clock);
-                self.horizon = 0;
-            }
             0xFF0F => {
-                self.sync(rom, clock);
+                // What the PPU requests in the last dot of the M-cycle, after reads, is lost too.
+                let last = u64::from(self.profile == Profile::Hardware);
+                self.sync_ppu(clock + last);
+                self.sync_timer(clock);
+                self.sync_serial(clock);
                 self.interrupt_flags = v & irq::ALL;
                 self.horizon = 0;
             }
@@ -367,7 +441,10 @@ impl Machine {
                 self.horizon = 0;
             }
             0xFF40..=0xFF4B => {
-                self.sync_ppu(clock);
+                self.sync_ppu(match addr {
+                    0xFF41 => self.write_clock(clock),
+                    _ => clock,
+                });
                 self.ppu.write(addr, v, clock);
                 self.take_ppu_irqs();
                 if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) || self.ppu.drawing(clock) {
@@ -414,253 +491,5 @@ impl Machine {
     /// Frame-ending signals since the last call.
     pub(crate) fn take_frame_signals(&mut self) -> u8 {
         self.ppu.take_signals() & (signal::FRAME | signal::TOP | signal::LCD)
-    }
-}
-
-/// A bank of ROM.
-type Bank = [u8; 0x4000];
-
-/// The bus while no OAM DMA runs: memories are served directly.
-pub(crate) struct FastBus<'a> {
-    pub(crate) m: &'a mut Machine,
-    pub(crate) rom: &'a [u8],
-    /// What 0000–3FFF shows.
-    low: &'a Bank,
-    /// What 4000–7FFF shows.
-    high: &'a Bank,
-    /// T-cycles since the horizon, negative before it: one number is both clock and countdown.
-    since: i64,
-    /// The horizon that `since` counts from.
-    horizon: u64,
-}
-
-/// The banks at two offsets; the ROM is padded to whole banks and the mapper masks its numbers, so
-/// the empty bank is never seen.
-fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
-    at.map(|at| rom.get(at..).and_then(|r| r.first_chunk()).unwrap_or(&[0xFF; 0x4000]))
-}
-
-impl<'a> FastBus<'a> {
-    pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let [low, high] = banks(rom, m.rom_at);
-        let horizon = m.horizon;
-        let since = m.clock.wrapping_sub(horizon) as i64;
-        Self { m, rom, low, high, since, horizon }
-    }
-
-    #[inline(always)]
-    fn now(&self) -> u64 {
-        self.horizon.wrapping_add(self.since as u64)
-    }
-
-    /// Takes over a horizon that has moved.
-    #[inline(always)]
-    fn follow_horizon(&mut self) {
-        let clock = self.now();
-        self.horizon = self.m.horizon;
-        self.since = clock.wrapping_sub(self.horizon) as i64;
-    }
-}
-
-impl Bus for FastBus<'_> {
-    #[inline(always)]
-    fn idle(&mut self) {
-        self.since += 4;
-    }
-
-    #[inline(always)]
-    fn pending(&mut self) -> u8 {
-        let clock = self.now();
-        let pending = self.m.pending(self.rom, clock);
-        self.follow_horizon();
-        pending
-    }
-
-    #[inline(always)]
-    fn has_halt_bug(&self) -> bool {
-        self.m.profile == Profile::Hardware
-    }
-
-    #[inline(always)]
-    fn acknowledge(&mut self, bit: u8) {
-        self.m.interrupt_flags &= !(1 << bit);
-    }
-
-    #[inline(always)]
-    fn attention(&mut self) {
-        self.m.horizon = 0;
-        self.follow_horizon();
-    }
-
-    #[inline(always)]
-    fn clock(&self) -> u64 {
-        self.now()
-    }
-
-    #[inline(always)]
-    fn wants_attention(&self) -> bool {
-        self.since >= 0
-    }
-
-    #[inline(always)]
-    fn room(&self) -> u64 {
-        (-self.since).max(0) as u64
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, cycles: u64) {
-        self.since += cycles as i64;
-    }
-
-    #[inline(always)]
-    fn glance(&self, addr: u16) -> Option<u8> {
-        if addr < 0x8000 {
-            let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
-            Some(bank[usize::from(addr & 0x3FFF)])
-        } else {
-            self.m.glance(addr)
-        }
-    }
-
-    #[inline(always)]
-    fn steady_line(&self, low: u8) -> (u8, u64) {
-        self.m.steady_line(low, self.now())
-    }
-
-    #[inline(always)]
-    fn stop(&mut self) -> bool {
-        let clock = self.now();
-        self.m.stop(self.rom, clock)
-    }
-
-    #[inline(always)]
-    fn read(&mut self, addr: u16) -> u8 {
-        self.since += 4;
-        if addr < 0x8000 {
-            let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
-            bank[usize::from(addr & 0x3FFF)]
-        } else if addr & 0xE000 == 0xC000 {
-            self.m.wram[usize::from(addr & 0x1FFF)]
-        } else if addr >= 0xFF80 {
-            self.m.hram[usize::from(addr & 0x7F)]
-        } else {
-            let clock = self.now();
-            let v = self.m.read_slow(self.rom, addr, clock);
-            self.follow_horizon();
-            v
-        }
-    }
-
-    #[inline(always)]
-    fn write(&mut self, addr: u16, v: u8) {
-        self.since += 4;
-        if addr & 0xE000 == 0xC000 {
-            self.m.wram[usize::from(addr & 0x1FFF)] = v;
-        } else if (0xFF80..0xFFFF).contains(&addr) {
-            self.m.hram[usize::from(addr & 0x7F)] = v;
-        } else {
-            let clock = self.now();
-            self.m.write_slow(self.rom, addr, v, clock);
-            self.follow_horizon();
-            if addr < 0x8000 {
-                [self.low, self.high] = banks(self.rom, self.m.rom_at);
-            }
-        }
-    }
-}
-
-/// The bus while an OAM DMA runs or is about to: every access but those of HRAM lets it catch up.
-pub(crate) struct DmaBus<'a> {
-    pub(crate) m: &'a mut Machine,
-    pub(crate) rom: &'a [u8],
-    pub(crate) clock: u64,
-}
-
-impl<'a> DmaBus<'a> {
-    pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let clock = m.clock;
-        Self { m, rom, clock }
-    }
-
-    /// Only HRAM can be used without noticing the transfer.
-    #[inline(always)]
-    fn in_hram(addr: u16) -> bool {
-        (0xFF80..0xFFFF).contains(&addr)
-    }
-}
-
-impl Bus for DmaBus<'_> {
-    #[inline(always)]
-    fn idle(&mut self) {
-        self.clock += 4;
-    }
-
-    #[inline(always)]
-    fn pending(&mut self) -> u8 {
-        self.m.pending(self.rom, self.clock)
-    }
-
-    #[inline(always)]
-    fn has_halt_bug(&self) -> bool {
-        self.m.profile == Profile::Hardware
-    }
-
-    #[inline(always)]
-    fn acknowledge(&mut self, bit: u8) {
-        self.m.interrupt_flags &= !(1 << bit);
-    }
-
-    #[inline(always)]
-    fn attention(&mut self) {
-        self.m.horizon = 0;
-    }
-
-    #[inline(always)]
-    fn clock(&self) -> u64 {
-        self.clock
-    }
-
-    #[inline(always)]
-    fn wants_attention(&self) -> bool {
-        self.clock >= self.m.horizon
-    }
-
-    #[inline(always)]
-    fn room(&self) -> u64 {
-        self.m.horizon.saturating_sub(self.clock)
-    }
-
-    #[inline(always)]
-    fn skip(&mut self, cycles: u64) {
-        self.clock += cycles;
-    }
-
-    #[inline(always)]
-    fn glance(&self, addr: u16) -> Option<u8> {
-        self.m.glance(addr)
-    }
-
-    #[inline(always)]
-    fn stop(&mut self) -> bool {
-        self.m.stop(self.rom, self.clock)
-    }
-
-    #[inline(always)]
-    fn read(&mut self, addr: u16) -> u8 {
-        self.clock += 4;
-        if Self::in_hram(addr) {
-            return self.m.hram[usize::from(addr & 0x7F)];
-        }
-        self.m.read_slow(self.rom, addr, self.clock)
-    }
-
-    #[inline(always)]
-    fn write(&mut self, addr: u16, v: u8) {
-        self.clock += 4;
-        if Self::in_hram(addr) {
-            self.m.hram[usize::from(addr & 0x7F)] = v;
-            return;
-        }
-        self.m.write_slow(self.rom, addr, v, self.clock);
     }
 }

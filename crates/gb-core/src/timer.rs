@@ -173,10 +173,11 @@ impl Timer {
     /// Whether hostile state bytes left every value where catching up is short and safe.
     pub fn valid(&self, clock: u64) -> bool {
         self.div_base <= self.synced
-            && self.synced <= clock
-            && clock - self.synced <= crate::MAX_LAG
+            && self.synced <= clock + crate::LOOK_AHEAD
+            && clock.saturating_sub(self.synced) <= crate::MAX_LAG
             && self.tac <= 7
-            && (self.reload_at == NEVER || (self.reload_at > clock && self.reload_at - clock <= 4))
+            && (self.reload_at == NEVER
+                || (self.reload_at > clock && self.reload_at - clock <= 4 + crate::LOOK_AHEAD))
     }
 }
 

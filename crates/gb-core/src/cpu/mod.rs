@@ -186,7 +186,7 @@ impl Cpu {
         self.mode = Mode::Running;
         bus.idle();
         bus.idle();
-        bus.idle();
+        bus.idle_at(self.sp);
         let [hi, lo] = self.pc.to_be_bytes();
         self.push_byte(bus, hi);
         let pending = bus.pending();

@@ -2,19 +2,17 @@
 //! two renderers does it.
 
 use super::{
-    fifo::{Fifo, Memory},
-    lcdc, render,
-    timing::HBLANK_SHOWS_DOTS,
-    Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
+    fifo::{Fifo, Memory, FIRST_SLIP_WX},
+    lcdc, render, Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
 };
 use crate::NEVER;
 
-/// From the start of mode 3 to the mode 0 interrupt, without any penalty.
+/// From [`DRAW_DOT`] to the last dot of mode 3, without any penalty.
 const DRAW_DOTS: u64 = 168;
 /// What a window adds to that.
 const WINDOW_DOTS: u64 = 6;
 /// The pipeline's first dot comes so long after mode 3 has begun, as writes meet it.
-const FIFO_LAG: u64 = 5;
+const FIFO_LAG: u64 = 1;
 
 impl Ppu {
     /// What drawing lines `self.line..end` would do to the window's line counter.
@@ -59,6 +57,17 @@ impl Ppu {
         wx == 0 && scx & 7 != 0 && lcdc & lcdc::WINDOW_ON != 0
     }
 
+    /// WX if a window that was switched off after it was met slips a pixel of colour 0 into the
+    /// background, which happens where WX meets the start of a tile.
+    ///
+    /// Source: `DocBoy`'s tests `ppu/visual/window_retrigger_pixel_glitch*`.
+    pub(super) fn slip_at(&self) -> Option<u8> {
+        let Registers { lcdc, wx, scx, .. } = self.regs;
+        let met = self.window_armed && lcdc & lcdc::WINDOW_ON == 0 && !self.reference.on;
+        let at_tile = wx.wrapping_add(scx) & 7 == 7;
+        (met && at_tile && (FIRST_SLIP_WX..=LAST_WX + 1).contains(&wx)).then_some(wx)
+    }
+
     /// Length of mode 3 on the current line.
     pub(super) fn draw_dots(&mut self) -> u64 {
         let fine = self.regs.scx & 7;
@@ -70,7 +79,7 @@ impl Ppu {
         if self.regs.lcdc & lcdc::OBJ_ON != 0 {
             let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
-                dots += found.penalty(&self.oam, fine, window);
+                dots += found.penalty(&self.oam, fine, window, self.slip_at());
             }
         }
         dots
@@ -90,8 +99,10 @@ impl Ppu {
     pub fn drawing(&self, clock: u64) -> bool {
         match self.phase {
             _ if !self.lcd_on() => false,
-            Phase::HBlankIrq | Phase::HBlank | Phase::LastPixel => true,
-            Phase::LineStart => self.line < 144 && clock < self.hblank_at + LAST_PIXEL_DOTS,
+            Phase::HBlank | Phase::LastPixel => true,
+            Phase::HBlankIrq | Phase::LineStart => {
+                self.line < 144 && clock < self.hblank_at + LAST_PIXEL_DOTS
+            }
             _ => false,
         }
     }
@@ -105,9 +116,11 @@ impl Ppu {
 
     /// Begins the current line's pipeline, which may lie in the past: nothing has changed since.
     pub(super) fn start_fifo(&mut self) {
-        if self.phase == Phase::LineStart {
+        if matches!(self.phase, Phase::LineStart | Phase::HBlankIrq) {
             // The line was taken as finished; it is drawn again.
             self.window_line = self.window_line.wrapping_sub(u8::from(self.window_counts()));
+        }
+        if self.phase == Phase::LineStart {
             self.phase = Phase::LastPixel;
             self.phase_at = self.hblank_at + LAST_PIXEL_DOTS;
         }
@@ -149,10 +162,7 @@ impl Ppu {
             ahead.dot(&memory);
             at += 1;
         }
-        self.phase_at = match self.phase {
-            Phase::HBlankIrq => at,
-            _ => at + HBLANK_SHOWS_DOTS,
-        };
+        self.schedule_hblank(at);
     }
 
     /// A register is written while a line is drawn: the pipeline sees most of them a dot or two

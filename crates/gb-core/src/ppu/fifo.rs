@@ -12,6 +12,9 @@ use super::{lcdc, oam::Found, Registers, LAST_WX};
 /// Position at which the line begins: eight pixels of nothing before eight left of the screen.
 const START: i16 = -16;
 
+/// The leftmost WX at which a window that is switched off slips a pixel into the background.
+pub(super) const FIRST_SLIP_WX: u8 = 9;
+
 /// What happens in the next dot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -225,8 +228,12 @@ impl Fifo {
                         self.stage = Stage::SpriteWaits;
                         continue;
                     }
+                    // A pixel that is slipped in delays the tile behind it.
+                    let slips = self.insert_pixel && self.position >= -8;
                     let pixel = self.pop(m);
-                    self.fetch(m);
+                    if !slips {
+                        self.fetch(m);
+                    }
                     self.wx_just_written = false;
                     if self.position == 160 {
                         self.stage = Stage::Done;
@@ -329,20 +336,21 @@ impl Fifo {
     /// Begins the window where WX is met; returns whether that takes a dot of its own.
     fn check_window(&mut self, m: &Memory<'_>) -> bool {
         let wx = m.regs.wx;
-        if self.window {
-            // WX met again at the start of a tile slips in a pixel.
+        let off = m.regs.lcdc & lcdc::WINDOW_ON == 0;
+        if self.window || m.window_armed && off && wx >= FIRST_SLIP_WX {
+            // WX met at the start of a tile, once the window has begun, slips in a pixel.
             if !self.window_starting && self.step == 0 && i16::from(wx) == self.position + 7 {
                 self.insert_pixel = true;
             }
             return false;
         }
-        if !m.window_armed || m.regs.lcdc & lcdc::WINDOW_ON == 0 {
+        if !m.window_armed || off {
             return false;
         }
+        let fine = m.regs.scx & 7;
+        let before_scroll = wx == 0 && fine != 0 && self.position == START;
         let begins = if wx == 0 {
-            // How far the fine scroll has come decides.
-            const AT: [i16; 8] = [-7, -1, -2, -3, -4, -5, -6, -6];
-            self.position == AT[usize::from(m.regs.scx & 7)]
+            before_scroll || self.position == -7
         } else if wx > LAST_WX {
             // Not shown, but counted.
             let counted = wx == LAST_WX + 1 && i16::from(wx) == self.position + 7;
@@ -366,7 +374,11 @@ impl Fifo {
             self.bg_len = 0;
             self.step = 0;
         }
-        begins && wx == 0 && m.regs.scx & 7 != 0
+        if before_scroll {
+            // The window scrolls too, but by seven pixels only six of it.
+            self.insert_pixel = fine == 7;
+        }
+        before_scroll
     }
 
     /// Whether the screen's first pixel is next.
@@ -391,7 +403,7 @@ impl Fifo {
         if self.position < -8 {
             let fine = m.regs.scx & 7;
             let at = (self.position & 7) as u8;
-            if at == fine || (self.window_starting && at == 6 && fine == 7) {
+            if at == fine {
                 self.position = -8;
             } else if self.position == -9 {
                 self.position = START;

@@ -1,8 +1,9 @@
 //! The picture processing unit: a machine of a few phases a line that is advanced only when
 //! somebody looks at it.
 //!
-//! Dots count from the start of a line, where LY changes. A visible line: dot 4 OAM scan (mode 2),
-//! dot 84 drawing (mode 3), then H-blank (mode 0) until dot 456. While no picture is wanted and no
+//! Dots count from the start of a line, where LY changes, as reads meet them: a read sees what
+//! happened up to the end of its M-cycle, a write takes effect two dots before. A visible line: from
+//! dot 2 OAM scan (mode 2), from dot 81 drawing (mode 3), then H-blank (mode 0) until dot 456. While no picture is wanted and no
 //! per-line interrupt is enabled, whole lines are passed in closed form.
 //!
 //! Source: Pan Docs "Rendering"; mooneye `acceptance/ppu`.
@@ -11,6 +12,7 @@ mod drawing;
 mod fifo;
 pub mod lcdc;
 mod oam;
+mod oam_bug;
 mod reference;
 mod registers;
 mod render;
@@ -21,6 +23,7 @@ mod timing;
 use crate::{screen::Planes, NEVER};
 use fifo::Fifo;
 use oam::LineTable;
+pub use oam_bug::Access;
 use reference::Reference;
 
 /// Dots of a line.
@@ -30,14 +33,16 @@ pub const LINES: u64 = 154;
 /// T-cycles of a frame.
 pub const FRAME: u64 = LINE * LINES;
 
-/// Dot at which mode 2 shows.
-const OAM_SCAN_DOT: u64 = 4;
-/// Dot at which mode 3 shows.
+/// Dot from which drawing is counted, and at which a read can first see mode 3.
 const DRAW_DOT: u64 = 84;
+/// Dot at which mode 3 begins.
+const MODE_3_DOT: u64 = 81;
+/// Dot at which LY can be compared and mode 1 or 2 begins, seen at dot 4.
+const COMPARE_DOT: u64 = 2;
 /// The rightmost WX at which a DMG shows the window.
 const LAST_WX: u8 = 165;
 /// From the start of mode 0 to the last pixel.
-const LAST_PIXEL_DOTS: u64 = 6;
+const LAST_PIXEL_DOTS: u64 = 2;
 
 /// Something that happened in the PPU and that the machine has to know.
 pub mod signal {
@@ -73,17 +78,17 @@ enum Phase {
     OamScan,
     /// Mode 3 begins.
     Draw,
-    /// Mode 0 requests its interrupt.
-    HBlankIrq,
     /// Mode 0 begins.
     HBlank,
+    /// Mode 0 requests its interrupt.
+    HBlankIrq,
     /// The pipeline's last pixel is out.
     LastPixel,
-    /// Dot 4 of a V-blank line: LY can be compared.
+    /// LY of a V-blank line can be compared.
     VBlankCompare,
-    /// Dot 8 of line 153.
+    /// LY of line 153 can no longer be compared.
     LastLineGap,
-    /// Dot 12 of line 153: LY = 0 can be compared.
+    /// LY = 0 can be compared in line 153.
     LastLineZero,
 }
 
@@ -112,8 +117,8 @@ enum_state!(Phase {
     LineStart,
     OamScan,
     Draw,
-    HBlankIrq,
     HBlank,
+    HBlankIrq,
     LastPixel,
     VBlankCompare,
     LastLineGap,
@@ -338,13 +343,13 @@ impl Ppu {
             && self.line < 154
             && self.mode < 4
             && self.enables & !0x78 == 0
-            && self.line_start <= clock
+            && self.line_start <= clock + crate::LOOK_AHEAD
             && self.fifo.valid()
-            && self.hblank_at <= clock
+            && self.hblank_at <= clock + crate::LOOK_AHEAD
             && (self.fifo_at == NEVER
                 || (self.line < 144 && self.fifo_at.abs_diff(clock) <= 2 * LINE))
             && (!on
-                || (clock - self.line_start <= crate::MAX_LAG
+                || (clock.saturating_sub(self.line_start) <= crate::MAX_LAG
                     && self.phase_at >= self.line_start
                     && self.phase_at - self.line_start <= 2 * LINE))
     }

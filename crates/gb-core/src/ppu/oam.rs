@@ -74,8 +74,15 @@ impl Found {
     /// Source: mooneye `acceptance/ppu/intr_2_mode0_timing_sprites`, Pan Docs "OBJ penalty
     /// algorithm".
     ///
-    /// `window` is WX where the window shows; sprites over it count its tiles.
-    pub(super) fn penalty(&self, oam: &[u8; 160], scx: u8, window: Option<u8>) -> u64 {
+    /// `window` is WX where the window shows; sprites over it count its tiles. `slip` is WX where a
+    /// pixel is slipped into the background; tiles right of it begin a pixel later.
+    pub(super) fn penalty(
+        &self,
+        oam: &[u8; 160],
+        scx: u8,
+        window: Option<u8>,
+        slip: Option<u8>,
+    ) -> u64 {
         let mut xs = [0u8; PER_LINE];
         let mut n = 0;
         for &i in self.entries() {
@@ -93,7 +100,10 @@ impl Found {
             dots += 6;
             let (at, tile) = match window {
                 Some(wx) if x > wx => (x - wx - 1, 32 + (x - wx - 1) / 8),
-                _ => (x + (scx & 7), (x + (scx & 7)) / 8),
+                _ => {
+                    let at = x + (scx & 7) - u8::from(slip.is_some_and(|wx| x > wx + 1));
+                    (at, at / 8)
+                }
             };
             if last_tile != Some(tile) {
                 last_tile = Some(tile);

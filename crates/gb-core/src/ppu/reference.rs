@@ -7,10 +7,10 @@
 //!
 //! Source: measured in lockstep; the table in `tests/oracle/PYBOY.md`.
 
-use super::{
-    lcdc, oam::Found, signal, IrqMode, Phase, Ppu, DRAW_DOT, LINE, OAM_ENABLE, OAM_SCAN_DOT,
-};
+use super::{lcdc, oam::Found, signal, IrqMode, Phase, Ppu, DRAW_DOT, LINE, OAM_ENABLE};
 
+/// Dot at which mode 2 begins.
+const OAM_SCAN_DOT: u64 = 4;
 /// Length of mode 3 without scrolling or sprites.
 const DRAW_DOTS: i64 = 172;
 

@@ -1,10 +1,14 @@
 //! What the processor sees: registers, VRAM and OAM, and when it may.
 
-use super::{fifo::Fifo, lcdc, signal, IrqMode, Phase, Ppu, DRAW_DOT};
+use super::{fifo::Fifo, lcdc, signal, timing::FIRST_LINE_DOTS, IrqMode, Phase, Ppu, MODE_3_DOT};
 use crate::NEVER;
 
+/// Dot of the OAM scan at which OAM is free for a moment.
+const OAM_FREE_DOT: u64 = 78;
 /// Dot of the OAM scan from which VRAM is already taken.
 const VRAM_TAKEN_DOT: u64 = 80;
+/// The bits of STAT that can be written.
+const ALL_ENABLES: u8 = 0x78;
 
 impl Ppu {
     /// FF40–FF4B but FF46; call after [`sync`](Self::sync).
@@ -35,10 +39,7 @@ impl Ppu {
         }
         match addr {
             0xFF40 => self.write_lcdc(v, clock),
-            0xFF41 => {
-                self.enables = v & 0x78;
-                self.update_stat_line();
-            }
+            0xFF41 => self.write_stat(v & ALL_ENABLES, clock),
             0xFF42 => self.regs.scy = v,
             0xFF43 => self.regs.scx = v,
             0xFF45 => {
@@ -76,6 +77,24 @@ impl Ppu {
         !self.reference.on && (self.rendering || self.fifo_at != NEVER || lengthens)
     }
 
+    /// All sources are enabled for one dot before the value arrives. Source: Pan Docs "STAT
+    /// writing bug"; `DocBoy`'s tests `stat_write_bug`.
+    fn write_stat(&mut self, enables: u8, clock: u64) {
+        if self.lcd_on() && !self.reference.on {
+            self.enables = ALL_ENABLES;
+            self.sync(clock - 1);
+            if self.phase == Phase::LineStart && self.phase_at == clock {
+                // The OAM source of the next line is looked at in this very dot.
+                self.sync(clock);
+            }
+            self.update_stat_line();
+        }
+        self.enables = enables;
+        if self.lcd_on() || self.reference.on {
+            self.update_stat_line();
+        }
+    }
+
     /// Whether a write can meet the window's condition on the current line.
     fn window_arms_now(&self) -> bool {
         self.lcd_on() && self.line < 144 && !self.reference.on
@@ -106,8 +125,10 @@ impl Ppu {
             self.phase_at = NEVER;
             self.fifo_at = NEVER;
             self.fifo = Fifo::idle();
-            self.irq_mode = IrqMode::HBlank;
-            self.update_stat_line();
+            if self.reference.on {
+                self.irq_mode = IrqMode::HBlank;
+                self.update_stat_line();
+            }
         } else if self.reference.on {
             self.switch_on_reference(clock);
         } else {
@@ -118,7 +139,7 @@ impl Ppu {
             self.set_compared(Some(0));
             self.update_stat_line();
             self.arm_window();
-            self.schedule(Phase::Draw, DRAW_DOT);
+            self.schedule(Phase::Draw, MODE_3_DOT);
         }
     }
 
@@ -126,29 +147,29 @@ impl Ppu {
         self.phase == Phase::Draw && self.mode == 2
     }
 
-    /// Whether the CPU can read VRAM; call after [`sync`](Self::sync).
-    pub fn vram_readable(&self, clock: u64) -> bool {
+    /// In the first line after the LCD was switched on the memories are free before mode 0 shows.
+    fn first_line_drawn(&self, at: u64) -> bool {
+        self.first_frame
+            && self.line == 0
+            && self.phase == Phase::HBlank
+            && at + FIRST_LINE_DOTS >= self.phase_at
+    }
+
+    /// Whether the processor has VRAM at `at`, to which the PPU is synced: the end of the M-cycle
+    /// for a read, two dots before it for a write.
+    pub fn vram_free(&self, at: u64) -> bool {
         self.reference.on
-            || self.mode != 3 && !(self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
+            || self.mode != 3 && !(self.scanning() && at >= self.line_start + VRAM_TAKEN_DOT)
+            || self.first_line_drawn(at)
     }
 
-    /// Whether the CPU can write VRAM; call after [`sync`](Self::sync).
-    #[inline]
-    pub fn vram_writable(&self) -> bool {
-        self.reference.on || self.mode != 3
-    }
-
-    /// Whether the CPU can read OAM; call after [`sync`](Self::sync).
-    pub fn oam_readable(&self) -> bool {
-        // OAM is taken from dot 0 of a visible line on, one M-cycle before mode 2 shows.
-        self.reference.on || self.mode < 2 && (self.phase != Phase::OamScan)
-    }
-
-    /// Whether the CPU can write OAM; call after [`sync`](Self::sync).
-    pub fn oam_writable(&self, clock: u64) -> bool {
+    /// As [`vram_free`](Self::vram_free), for OAM.
+    pub fn oam_free(&self, at: u64) -> bool {
+        let dot = at.saturating_sub(self.line_start);
         self.reference.on
-            || self.mode < 2
-            || (self.scanning() && clock >= self.line_start + VRAM_TAKEN_DOT)
+            || self.mode < 2 && self.phase != Phase::OamScan
+            || self.scanning() && (OAM_FREE_DOT..VRAM_TAKEN_DOT).contains(&dot)
+            || self.first_line_drawn(at)
     }
 
     /// Writes a byte of OAM, whoever may.

@@ -3,6 +3,9 @@
 use super::{lcdc, oam::Found, Ppu};
 use crate::screen::PLANE;
 
+/// WX of a window that begins in the screen's first column.
+const FIRST_COLUMN_WX: u8 = 7;
+
 /// 192 pixels of one bit each, the leftmost in the most significant bit of the first word.
 type Row = [u64; 3];
 
@@ -118,7 +121,15 @@ impl Ppu {
             21,
         );
         let fine = u32::from(self.regs.scx % 8);
-        Pixels { lo: left(px.lo, fine), hi: left(px.hi, fine) }
+        let px = Pixels { lo: left(px.lo, fine), hi: left(px.hi, fine) };
+        let Some(wx) = self.slip_at() else { return px };
+        let at = u32::from(wx - FIRST_COLUMN_WX);
+        let behind = right([!0; 3], at + 1);
+        let slip = |row: Row| zip(right(row, 1), behind, |row, behind| row & behind);
+        let before = right([!0; 3], at).map(|mask| !mask);
+        let keep = |row: Row| zip(row, before, |row, before| row & before);
+        let join = |row: Row| zip(keep(row), slip(row), |a, b| a | b);
+        Pixels { lo: join(px.lo), hi: join(px.hi) }
     }
 
     /// Lays the window's line `y` over the background.

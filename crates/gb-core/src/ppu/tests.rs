@@ -18,17 +18,28 @@ fn about_to_draw(xs: &[u8], scx: u8, wx: Option<u8>) -> Ppu {
     }
     ppu.line = 50;
     ppu.mode = 3;
-    ppu.phase = Phase::HBlankIrq;
+    ppu.phase = Phase::HBlank;
+    ppu
+}
+
+/// As [`about_to_draw`], with a window that was switched off after it was met.
+fn with_slip(mut ppu: Ppu, wx: u8) -> Ppu {
+    ppu.regs.lcdc &= !lcdc::WINDOW_ON;
+    ppu.regs.wx = wx;
+    ppu.window_armed = true;
     ppu
 }
 
 /// Dots from the start of drawing to the interrupt: by formula, by pipeline.
 fn lengths(xs: &[u8], scx: u8, wx: Option<u8>) -> (u64, u64) {
-    let mut ppu = about_to_draw(xs, scx, wx);
+    lengths_of(about_to_draw(xs, scx, wx))
+}
+
+fn lengths_of(mut ppu: Ppu) -> (u64, u64) {
     let formula = ppu.draw_dots();
     ppu.start_fifo();
     ppu.predict_hblank();
-    (formula, ppu.phase_at - ppu.line_start - DRAW_DOT)
+    (formula, ppu.phase_at - 1 - ppu.line_start - DRAW_DOT)
 }
 
 /// Numbers that look random (SplitMix64).
@@ -66,6 +77,18 @@ fn formula_and_pipeline_take_equally_long() {
             failures.push((scx, xs, wx, formula, pipeline));
         }
     }
+    let mut slips = 0;
+    for _ in 0..40_000 {
+        let xs: Vec<u8> = (0..below(11)).map(|_| below(176) as u8).collect();
+        let (scx, wx) = (below(8) as u8, below(180) as u8);
+        let ppu = with_slip(about_to_draw(&xs, scx, None), wx);
+        slips += u32::from(ppu.slip_at().is_some());
+        let (formula, pipeline) = lengths_of(ppu);
+        if formula != pipeline {
+            failures.push((scx, xs, Some(wx), formula, pipeline));
+        }
+    }
+    assert!(slips > 4_000, "{slips}");
     failures.sort_by_key(|f| f.1.len());
     failures.truncate(12);
     assert_eq!(failures, [], "scx, x, wx, formula, pipeline");
@@ -74,7 +97,7 @@ fn formula_and_pipeline_take_equally_long() {
 #[test]
 fn line_renderer_and_pipeline_draw_the_same() {
     let mut below = choices(2);
-    let mut covered = [0; 3];
+    let mut covered = [0; 4];
     for round in 0..4_000 {
         let xs: Vec<u8> = (0..below(13)).map(|_| below(176) as u8).collect();
         let wx = (below(2) == 0).then(|| below(180) as u8);
@@ -82,6 +105,11 @@ fn line_renderer_and_pipeline_draw_the_same() {
         ppu.regs.lcdc ^= (below(256) as u8) & !(lcdc::ON | lcdc::WINDOW_ON);
         if ppu.intricate() {
             continue; // goes through the pipeline always
+        }
+        if wx.is_none() && round % 4 == 0 {
+            let wx = (7 - (ppu.regs.scx & 7)).wrapping_add(8 * (1 + below(20) as u8));
+            ppu = with_slip(ppu, wx);
+            covered[3] += u32::from(ppu.slip_at().is_some());
         }
         ppu.regs.scy = below(256) as u8;
         ppu.window_line = below(144) as u8;
@@ -105,5 +133,5 @@ fn line_renderer_and_pipeline_draw_the_same() {
         covered[1] += u32::from(!xs.is_empty());
         covered[2] += u32::from(ppu.planes[50].iter().any(|&b| b != 0));
     }
-    assert!(covered.iter().all(|&n| n > 1_000), "{covered:?}");
+    assert!(covered[..3].iter().all(|&n| n > 1_000) && covered[3] > 300, "{covered:?}");
 }

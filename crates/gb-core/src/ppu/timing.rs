@@ -1,13 +1,20 @@
 //! When things happen: the phases of a line, LY = LYC, and the STAT interrupt.
+//!
+//! Source: mooneye `acceptance/ppu`; the exact dots and the order of events within an M-cycle are
+//! `DocBoy`'s (MIT), whose tests `ppu`, `interrupts` and `stat_write_bug` check them.
 
 use super::{
-    signal, IrqMode, Phase, Ppu, DRAW_DOT, FRAME, HBLANK_ENABLE, LAST_PIXEL_DOTS, LINE, LINES,
-    LYC_ENABLE, OAM_ENABLE, OAM_SCAN_DOT, VBLANK_ENABLE,
+    signal, IrqMode, Phase, Ppu, COMPARE_DOT, DRAW_DOT, FRAME, HBLANK_ENABLE, LAST_PIXEL_DOTS,
+    LINE, LINES, LYC_ENABLE, MODE_3_DOT, OAM_ENABLE, VBLANK_ENABLE,
 };
 use crate::NEVER;
 
-/// Mode 0 shows in STAT, and VRAM and OAM are free, one dot after its interrupt.
-pub(super) const HBLANK_SHOWS_DOTS: u64 = 1;
+/// Dot of line 153 from which its LY cannot be compared any more.
+const LAST_LINE_GAP_DOT: u64 = 5;
+/// Dot of line 153 from which LY = 0 is compared.
+const LAST_LINE_ZERO_DOT: u64 = 10;
+/// Mode 0 begins so much later in the first line after the LCD was switched on.
+pub(super) const FIRST_LINE_DOTS: u64 = 2;
 
 impl Ppu {
     /// Catches up with the clock.
@@ -37,42 +44,47 @@ impl Ppu {
             Phase::LineStart => self.line_starts(clock),
             Phase::OamScan => {
                 self.mode = 2;
-                self.set_compared(Some(self.line));
-                self.irq_mode = IrqMode::OamScan;
-                self.update_stat_line();
                 self.irq_mode = IrqMode::None;
+                self.set_compared(Some(self.line));
+                if self.line == 0 {
+                    self.request_for_oam_scan();
+                }
                 self.update_stat_line();
                 self.arm_window();
-                self.schedule(Phase::Draw, DRAW_DOT);
+                self.schedule(Phase::Draw, MODE_3_DOT);
             }
             Phase::Draw => {
                 self.mode = 3;
                 self.irq_mode = IrqMode::None;
                 self.update_stat_line();
-                self.phase = Phase::HBlankIrq;
+                self.phase = Phase::HBlank;
                 if self.always_fifo || (self.intricate() && self.window_at().is_some()) {
                     self.start_fifo();
                     self.predict_hblank();
                 } else {
-                    self.phase_at += self.draw_dots();
+                    let dots = self.draw_dots();
+                    self.schedule_hblank(self.line_start + DRAW_DOT + dots);
                 }
-            }
-            Phase::HBlankIrq => {
-                self.irq_mode = IrqMode::HBlank;
-                self.update_stat_line();
-                self.phase = Phase::HBlank;
-                self.phase_at += HBLANK_SHOWS_DOTS;
             }
             Phase::HBlank => {
                 self.mode = 0;
                 self.hblank_at = self.phase_at;
+                self.irq_mode = IrqMode::HBlank;
+                let before = self.stat_line;
+                self.stat_line = self.stat_level(self.enables);
                 if self.fifo_at == NEVER {
                     self.draw_line();
-                    self.schedule(Phase::LineStart, LINE);
-                } else {
-                    self.phase = Phase::LastPixel;
-                    self.phase_at += LAST_PIXEL_DOTS;
                 }
+                if self.stat_line && !before {
+                    self.phase = Phase::HBlankIrq;
+                    self.phase_at += 1;
+                } else {
+                    self.finish_hblank();
+                }
+            }
+            Phase::HBlankIrq => {
+                self.signals |= signal::STAT;
+                self.finish_hblank();
             }
             Phase::LastPixel => {
                 self.finish_fifo();
@@ -80,9 +92,6 @@ impl Ppu {
             }
             Phase::VBlankCompare => {
                 if self.line == 144 {
-                    // The OAM source fires here too.
-                    self.irq_mode = IrqMode::OamScan;
-                    self.update_stat_line();
                     self.mode = 1;
                     self.irq_mode = IrqMode::VBlank;
                     self.signals |= signal::VBLANK | signal::FRAME;
@@ -93,7 +102,7 @@ impl Ppu {
                 self.update_stat_line();
                 if self.line == 153 {
                     self.ly = 0;
-                    self.schedule(Phase::LastLineGap, 8);
+                    self.schedule(Phase::LastLineGap, LAST_LINE_GAP_DOT);
                 } else {
                     self.schedule(Phase::LineStart, LINE);
                 }
@@ -101,7 +110,7 @@ impl Ppu {
             Phase::LastLineGap => {
                 self.set_compared(None);
                 self.update_stat_line();
-                self.schedule(Phase::LastLineZero, 12);
+                self.schedule(Phase::LastLineZero, LAST_LINE_ZERO_DOT);
             }
             Phase::LastLineZero => {
                 self.set_compared(Some(0));
@@ -123,21 +132,54 @@ impl Ppu {
         }
         self.skip_lines(clock);
         self.ly = self.line;
-        if self.line < 144 {
-            self.mode = 0;
-            if self.line == 0 {
-                self.set_compared(Some(0));
+        match self.line {
+            0 => {
+                self.mode = 0;
                 self.irq_mode = IrqMode::None;
-            } else {
-                self.set_compared(None);
-                self.irq_mode = IrqMode::OamScan;
+                self.set_compared(Some(0));
             }
-            self.update_stat_line();
-            self.schedule(Phase::OamScan, OAM_SCAN_DOT);
+            1..=144 => {
+                self.request_for_oam_scan();
+                self.set_compared(None);
+            }
+            _ => self.set_compared(None),
+        }
+        self.update_stat_line();
+        let next = if self.line < 144 { Phase::OamScan } else { Phase::VBlankCompare };
+        self.schedule(next, COMPARE_DOT);
+    }
+
+    /// The OAM source is looked at only at this moment, where line 144 begins too. The comparison of
+    /// the line before still counts, and where the new line is the one that LYC names, the edge
+    /// detector starts anew.
+    ///
+    /// Source: `DocBoy`'s tests `ppu/hblank_to_oam_clear_last_stat_irq*`.
+    fn request_for_oam_scan(&mut self) {
+        let compared = self.lyc_line && self.enables & LYC_ENABLE != 0;
+        let level = self.enables & OAM_ENABLE != 0 || compared;
+        if level && !self.stat_line {
+            self.signals |= signal::STAT;
+        }
+        let names_next = u16::from(self.lyc) == u16::from(self.compared) + 1;
+        if self.line < 144 && names_next && self.enables & LYC_ENABLE != 0 {
+            self.stat_line = level;
+        }
+    }
+
+    /// Mode 0 will begin so that `at` is where a pipeline without delays would end.
+    pub(super) fn schedule_hblank(&mut self, at: u64) {
+        self.phase_at = at + 1;
+        if self.first_frame && self.line == 0 {
+            self.phase_at += FIRST_LINE_DOTS;
+        }
+    }
+
+    fn finish_hblank(&mut self) {
+        if self.fifo_at == NEVER {
+            self.schedule(Phase::LineStart, LINE);
         } else {
-            self.set_compared(None);
-            self.update_stat_line();
-            self.schedule(Phase::VBlankCompare, 4);
+            self.phase = Phase::LastPixel;
+            self.phase_at = self.hblank_at + LAST_PIXEL_DOTS;
         }
     }
 
@@ -202,6 +244,8 @@ impl Ppu {
     pub(super) fn stat_level(&self, enables: u8) -> bool {
         (match self.irq_mode {
             IrqMode::HBlank => enables & HBLANK_ENABLE != 0,
+            // The OAM source counts in mode 1 too.
+            IrqMode::VBlank if !self.reference.on => enables & (VBLANK_ENABLE | OAM_ENABLE) != 0,
             IrqMode::VBlank => enables & VBLANK_ENABLE != 0,
             IrqMode::OamScan => enables & OAM_ENABLE != 0,
             IrqMode::None => false,
@@ -225,7 +269,7 @@ impl Ppu {
         // V-blank, of this frame or the next.
         let past = self.line > 144 || (self.line == 144 && self.phase != Phase::VBlankCompare);
         let lines = if past { 144 + LINES } else { 144 } - u64::from(self.line);
-        let mut at = self.line_start + lines * LINE + 4;
+        let mut at = self.line_start + lines * LINE + COMPARE_DOT;
         let past_top = self.line_start + (LINES - u64::from(self.line)) * LINE;
         if self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
             if self.line < 144 {
@@ -243,12 +287,14 @@ impl Ppu {
     pub(super) fn next_comparison(&self) -> u64 {
         // LY = 0 is first compared in the last line.
         let (line, dot) = match self.lyc {
-            0 => (153, 12),
-            lyc => (lyc, 4),
+            0 => (153, LAST_LINE_ZERO_DOT),
+            lyc => (lyc, COMPARE_DOT),
         };
-        if self.line == line
-            && !matches!(self.phase, Phase::LineStart | Phase::HBlank | Phase::LastPixel)
-        {
+        let before = matches!(
+            self.phase,
+            Phase::OamScan | Phase::VBlankCompare | Phase::LastLineGap | Phase::LastLineZero
+        );
+        if self.line == line && before {
             return self.phase_at;
         }
         let ahead = (u64::from(line) + LINES - u64::from(self.line)) % LINES;

@@ -1,7 +1,7 @@
 //! Machines, small programs and pictures.
 
 use std::fs::{self, File};
-use std::io::{BufReader, BufWriter};
+use std::io::{BufRead, BufReader, BufWriter, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,19 +58,21 @@ pub fn shades(machine: &GameBoy) -> Vec<u8> {
 /// Reads a picture whose greys (or colours) stand for the four shades.
 pub fn read_shades(path: &Path) -> Vec<u8> {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let mut decoder = png::Decoder::new(BufReader::new(file));
+    let greens = read_greens(BufReader::new(file), &path.display().to_string());
+    greens.into_iter().map(|green| 3 - ((u16::from(green) * 3 + 127) / 255) as u8).collect()
+}
+
+/// The green channel of a PNG called `name`, which is the grey of a grey picture too.
+pub fn read_greens(png: impl BufRead + Seek, name: &str) -> Vec<u8> {
+    let mut decoder = png::Decoder::new(png);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
-    assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{}", path.display());
+    assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{name}");
     let channels = info.color_type.samples();
-    // The green channel is the grey of a grey picture too.
     let green = usize::from(channels >= 3);
-    pixels
-        .chunks_exact(channels)
-        .map(|pixel| 3 - ((u16::from(pixel[green]) * 3 + 127) / 255) as u8)
-        .collect()
+    pixels.chunks_exact(channels).map(|pixel| pixel[green]).collect()
 }
 
 /// Compares a picture with the one in `reference`; writes both to the build folder where they

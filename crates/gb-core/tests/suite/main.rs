@@ -8,6 +8,7 @@
 
 mod acid2;
 mod common;
+mod docboy;
 mod mealybug;
 mod mooneye;
 mod robustness;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let modules = [
         acid2::trials(),
+        docboy::trials(),
         mealybug::trials(),
         mooneye::trials(),
         robustness::trials(),
