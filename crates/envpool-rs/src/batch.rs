@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gb_core::{GameBoy, Profile, Rom};
+use gb_core::{GameBoy, Model, Profile, Rom};
 
 use crate::buffers::{Buffer, BufferPool};
 use crate::env::{catch, power_on, Env, Pace, Status};
@@ -18,6 +18,8 @@ pub struct Config {
     pub roms: Vec<Arc<Rom>>,
     /// Which machine they imitate.
     pub profile: Profile,
+    /// Which console; none means the one that each cartridge asks for.
+    pub model: Option<Model>,
     /// Frames a step, at least 1.
     pub frame_skip: u32,
     /// For how many of them the buttons are held, 1 to `frame_skip`.
@@ -145,7 +147,7 @@ impl Batch {
                 let seed = seeds.and_then(|seeds| seeds[i]);
                 env.guard(|env| env.restart(seed, pace, program, stop));
             }
-            observation.write(env.machine.screen_planes(), picture);
+            observation.write(env.machine.picture(), picture);
         });
         self.outcome(interrupted, |i| mask.is_none_or(|mask| mask[i]))?;
         Ok(obs)
@@ -195,7 +197,7 @@ impl Batch {
                 env.tracker.report(program, report);
                 Ok(())
             });
-            observation.write(env.machine.screen_planes(), picture);
+            observation.write(env.machine.picture(), picture);
         });
         self.outcome(interrupted, |_| true)?;
         Ok(self.columns(obs, &outcomes, &reports))
@@ -216,7 +218,7 @@ impl Batch {
         let pictures = obs.as_mut_slice().chunks_mut(observation.bytes());
         let items = self.envs.iter().zip(pictures).collect();
         let write = |(env, picture): (&Env, &mut [u8])| {
-            observation.write(env.machine.screen_planes(), picture);
+            observation.write(env.machine.picture(), picture);
         };
         let interrupted = self.pool.run_copies(items, poll, write);
         self.outcome(interrupted, |_| false)?;
@@ -228,10 +230,10 @@ impl Batch {
     /// # Errors
     /// [`BatchError::Index`]; [`BatchError::Crashed`].
     pub fn picture(&self, i: usize) -> Result<Buffer<u8>, BatchError> {
-        let planes = self.machine(i)?.screen_planes();
+        let picture = self.machine(i)?.picture();
         let observation = self.observation.with_format(Some(Format::Rgb));
         let mut out = self.buffers.take(observation.bytes());
-        observation.write(planes, out.as_mut_slice());
+        observation.write(picture, out.as_mut_slice());
         Ok(out)
     }
 
@@ -372,7 +374,7 @@ fn origins(
     let frames = copies(started.len()) + started.len() as u64 * per_rom;
     let interrupted = pool.run(started.iter_mut().collect(), frames, poll, |(i, out), stop| {
         let rom = &config.roms[*i];
-        *out = catch(|| power_on(rom, config.profile, &config.warm_up, stop));
+        *out = catch(|| power_on(rom, config.profile, config.model, &config.warm_up, stop));
     });
     if interrupted {
         return Err(BatchError::Interrupted);

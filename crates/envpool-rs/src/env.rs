@@ -5,7 +5,7 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-use gb_core::{GameBoy, Profile, Rom, StateError};
+use gb_core::{GameBoy, Model, Profile, Rom, StateError};
 
 use crate::seed::SplitMix64;
 use crate::task::{Outcome, Program, Tracker};
@@ -53,14 +53,16 @@ pub struct Env {
 }
 
 /// Powers a machine on and plays the warm-up, each entry a mask of buttons and a number of frames.
-/// Stops early when `stop` is up.
+/// Without a `model`, it is the one that the cartridge asks for. Stops early when `stop` is up.
 pub fn power_on(
     rom: &Arc<Rom>,
     profile: Profile,
+    model: Option<Model>,
     warm_up: &[(u8, u32)],
     stop: &AtomicBool,
 ) -> GameBoy {
-    let mut machine = GameBoy::new(Arc::clone(rom), profile);
+    let mut machine =
+        GameBoy::with_model(Arc::clone(rom), profile, model.unwrap_or_else(|| Model::of(rom)));
     for (index, &(buttons, frames)) in warm_up.iter().enumerate() {
         machine.set_buttons(buttons);
         let last = index + 1 == warm_up.len();

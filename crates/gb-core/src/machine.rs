@@ -7,11 +7,14 @@
 use crate::{
     apu::Apu,
     cart::Cart,
+    cgb::Cgb,
     cpu::Bus,
     dma::OamDma,
+    hdma::BLOCK,
     joypad::Joypad,
     ppu::{signal, Ppu},
     serial::Serial,
+    speed::{Speed, SWITCH_DOTS},
     timer::Timer,
     Profile,
 };
@@ -23,6 +26,9 @@ pub(crate) mod irq {
     pub(crate) const JOYPAD: u8 = 0x10;
     pub(crate) const ALL: u8 = 0x1F;
 }
+
+/// What a block of VRAM DMA in H-blank costs in the reference.
+const REFERENCE_BLOCK_DOTS: u64 = 206;
 
 /// Index of IE in `hram`, whose last byte it is on the bus too.
 const IE: usize = 0x7F;
@@ -51,9 +57,15 @@ pub(crate) struct Machine {
     pub(crate) apu: Apu,
     pub(crate) cart: Cart,
     pub(crate) profile: Profile,
+    /// Dots for which the processor stands still.
+    pub(crate) stall: u64,
+    pub(crate) speed: Speed,
+    /// What only the Color has.
+    pub(crate) cgb: Option<Box<Cgb>>,
 }
 crate::state_fields!(Machine {
     clock, wram, hram, unusable, interrupt_flags, ppu, timer, serial, joypad, dma, apu, cart,
+    stall, speed, cgb,
 } skip { horizon, next_event, rom_at, profile });
 
 impl Machine {
@@ -82,19 +94,25 @@ impl Machine {
         }
     }
 
+    /// The clock at which DIV would have been zero at today's speed, for the sound unit, which counts
+    /// dots.
+    pub(crate) fn div_base(&self) -> u64 {
+        self.speed.clock(self.timer.div_base)
+    }
+
     pub(crate) fn request(&mut self, bits: u8) {
         self.interrupt_flags |= bits;
         self.horizon = 0;
     }
 
     fn sync_timer(&mut self, clock: u64) {
-        if self.timer.sync(clock) {
+        if self.timer.sync(self.speed.cycles(clock)) {
             self.request(irq::TIMER);
         }
     }
 
     fn sync_serial(&mut self, clock: u64) {
-        if self.serial.sync(clock) {
+        if self.serial.sync(self.speed.cycles(clock)) {
             self.request(irq::SERIAL);
         }
     }
@@ -123,9 +141,10 @@ impl Machine {
     /// Lets time pass without instructions, up to the M-cycle in which `limit` lies (the reference
     /// stops at `limit` itself).
     pub(crate) fn wait(&mut self, limit: u64) {
-        let wait = limit.saturating_sub(self.clock).max(4);
+        let step = self.speed.step();
+        let wait = limit.saturating_sub(self.clock).max(step);
         self.clock += match self.profile {
-            Profile::Hardware => wait.next_multiple_of(4),
+            Profile::Hardware => wait.next_multiple_of(step),
             Profile::PyBoy => wait,
         };
     }
@@ -134,14 +153,15 @@ impl Machine {
     /// interrupt.
     pub(crate) fn planned_by_reference(&self) -> u64 {
         let overflow = self.timer.next_event().saturating_sub(4);
-        self.ppu.next_event().min(overflow).min(self.serial.next_event())
+        let timed = overflow.min(self.serial.next_event());
+        self.ppu.next_event().min(self.speed.clock(timed))
     }
 
     /// The clock that an access to an I/O register sees, which ends its M-cycle at `clock`. In the
     /// reference all accesses of an instruction come early.
     fn io_clock(&self, addr: u16, clock: u64) -> u64 {
         if self.profile == Profile::PyBoy && addr != 0xFF46 {
-            clock - 8
+            clock - 2 * self.speed.step()
         } else {
             clock
         }
@@ -150,13 +170,67 @@ impl Machine {
     /// `STOP` resets DIV; returns whether the processor stays stopped.
     fn stop(&mut self, rom: &[u8], clock: u64) -> bool {
         self.write_io(rom, 0xFF04, 0, clock);
+        if self.speed.armed() {
+            self.switch_speed(rom, clock);
+            return false;
+        }
         self.profile == Profile::Hardware && !self.joypad.any_low()
+    }
+
+    /// `STOP` with KEY1 armed: DIV has just been reset, and begins again when the processor does.
+    fn switch_speed(&mut self, rom: &[u8], clock: u64) {
+        self.sync(rom, clock);
+        self.speed.switch(clock);
+        self.stall = match self.profile {
+            Profile::Hardware => SWITCH_DOTS,
+            Profile::PyBoy => 0,
+        };
+    }
+
+    /// Lets the processor stand still after a speed switch, and copies what VRAM DMA has to copy;
+    /// returns whether time has passed.
+    pub(crate) fn hold_processor(&mut self, rom: &[u8]) -> bool {
+        let before = self.clock;
+        self.clock += std::mem::take(&mut self.stall);
+        if self.cgb.as_ref().is_some_and(|cgb| cgb.hdma.due() != 0) {
+            self.run_hdma(rom);
+        }
+        self.clock != before
+    }
+
+    /// Copies the blocks that are due, two dots a byte.
+    fn run_hdma(&mut self, rom: &[u8]) {
+        let reference = self.profile == Profile::PyBoy;
+        self.clock += if reference { 0 } else { self.speed.step() };
+        while let Some(cgb) = self.cgb.as_mut().filter(|cgb| cgb.hdma.due() != 0) {
+            let hblank = cgb.hdma.active();
+            for _ in 0..BLOCK {
+                let Some(cgb) = &mut self.cgb else { return };
+                let transfer = cgb.hdma.next_byte();
+                let v = match transfer.from {
+                    0x8000..=0x9FFF => 0xFF,
+                    from => self.memory(rom, from),
+                };
+                self.sync_ppu(self.clock);
+                if self.ppu.vram_writable() {
+                    self.ppu.vram_seen_mut()[usize::from(transfer.to)] = v;
+                }
+                self.clock += if reference { 0 } else { 2 };
+            }
+            if reference && hblank {
+                self.clock += REFERENCE_BLOCK_DOTS;
+            }
+            if let Some(cgb) = &mut self.cgb {
+                cgb.hdma.finish_block();
+                self.ppu.set_watch_hblank(cgb.hdma.active());
+            }
+        }
     }
 
     /// Plans the next time at which the processor has to look up.
     pub(crate) fn plan(&mut self) {
-        self.next_event =
-            self.ppu.next_event().min(self.timer.next_event()).min(self.serial.next_event());
+        let timed = self.timer.next_event().min(self.serial.next_event());
+        self.next_event = self.ppu.next_event().min(self.speed.clock(timed));
     }
 
     #[inline]
@@ -167,9 +241,9 @@ impl Machine {
     }
 
     fn run_dma(&mut self, rom: &[u8], clock: u64) {
-        while let Some(copy) = self.dma.take_due(clock) {
+        while let Some(copy) = self.dma.take_due(self.speed.cycles(clock)) {
             // Lines that end before this moment show OAM as it was.
-            self.ppu.sync(copy.at - 1);
+            self.ppu.sync(self.speed.clock(copy.at) - 1);
             let v = self.memory(rom, copy.from);
             self.ppu.write_oam(copy.to, v);
         }
@@ -182,7 +256,7 @@ impl Machine {
                 let at = self.rom_at[usize::from(addr >> 14)] + usize::from(addr & 0x3FFF);
                 rom.get(at).copied().unwrap_or(0xFF)
             }
-            0x8 | 0x9 => self.ppu.vram[usize::from(addr & 0x1FFF)],
+            0x8 | 0x9 => self.ppu.vram_seen()[usize::from(addr & 0x1FFF)],
             0xA | 0xB => self.cart.read_ram(addr),
             _ => self.wram[usize::from(addr & 0x1FFF)],
         }
@@ -196,7 +270,7 @@ impl Machine {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
                 if self.ppu.vram_readable(clock) {
-                    self.ppu.vram[usize::from(addr & 0x1FFF)]
+                    self.ppu.vram_seen()[usize::from(addr & 0x1FFF)]
                 } else {
                     0xFF
                 }
@@ -237,13 +311,13 @@ impl Machine {
             }
             0xFF04..=0xFF07 => {
                 self.sync_timer(clock);
-                self.timer.read(addr, clock)
+                self.timer.read(addr, self.speed.cycles(clock))
             }
             0xFF0F => {
                 self.sync(rom, clock);
                 0xE0 | self.interrupt_flags
             }
-            0xFF10..=0xFF3F => self.apu.read(addr, clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.read(addr, clock, self.div_base()),
             0xFF46 => self.dma.read(),
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
@@ -253,7 +327,10 @@ impl Machine {
                     self.ppu.read(addr)
                 }
             }
-            _ => 0xFF,
+            _ => {
+                self.sync_for_color_io(clock);
+                self.read_color_io(addr, clock)
+            }
         }
     }
 
@@ -265,7 +342,7 @@ impl Machine {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
                 if self.ppu.vram_writable() {
-                    self.ppu.vram[usize::from(addr & 0x1FFF)] = v;
+                    self.ppu.vram_seen_mut()[usize::from(addr & 0x1FFF)] = v;
                 }
             }
             0..=0x7FFF => {
@@ -311,26 +388,27 @@ impl Machine {
             }
             0xFF02 => {
                 self.sync_serial(clock);
-                self.serial.write_sc(v, clock, self.timer.div_base);
+                self.serial.write_sc(v, self.speed.cycles(clock), self.timer.div_base);
                 self.horizon = 0;
             }
             0xFF04 => {
                 self.sync_timer(clock);
                 self.sync_serial(clock);
-                self.apu.div_reset(clock, self.timer.div_base);
-                self.timer.reset_div(clock);
-                self.serial.reset_div(clock);
+                self.apu.div_reset(clock, self.div_base());
+                let cycles = self.speed.cycles(clock);
+                self.timer.reset_div(cycles);
+                self.serial.reset_div(cycles);
                 self.horizon = 0;
             }
             0xFF05..=0xFF06 => {
                 self.sync_timer(clock);
-                self.timer.write(addr, v, clock);
+                self.timer.write(addr, v, self.speed.cycles(clock));
                 self.horizon = 0;
             }
             0xFF07 => {
                 // A count due in this very M-cycle already sees the new TAC.
                 self.sync_timer(clock - 1);
-                self.timer.write(addr, v, clock - 1);
+                self.timer.write(addr, v, self.speed.cycles(clock - 1));
                 self.sync_timer(clock);
                 self.horizon = 0;
             }
@@ -339,9 +417,9 @@ impl Machine {
                 self.interrupt_flags = v & irq::ALL;
                 self.horizon = 0;
             }
-            0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.div_base()),
             0xFF46 => {
-                self.dma.start(v, clock);
+                self.dma.start(v, self.speed.cycles(clock));
                 self.horizon = 0;
             }
             0xFF40..=0xFF4B => {
@@ -352,7 +430,7 @@ impl Machine {
                     self.horizon = 0;
                 }
             }
-            _ => {}
+            _ => self.write_color_io(addr, v, clock),
         }
     }
 
@@ -366,32 +444,42 @@ impl Machine {
             0xFF00 => self.joypad.read(),
             0xFF01 => self.serial.sb(),
             0xFF02 => self.serial.sc(),
-            0xFF04..=0xFF07 => self.timer.read(addr, self.clock),
+            0xFF04..=0xFF07 => self.timer.read(addr, self.speed.cycles(self.clock)),
             0xFF0F => 0xE0 | self.interrupt_flags,
-            0xFF10..=0xFF3F => self.apu.peek(addr, self.clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.peek(addr, self.clock, self.div_base()),
             0xFF46 => self.dma.read(),
             0xFF40..=0xFF4B => self.ppu.read(addr),
-            _ => 0xFF,
+            _ => self.read_color_io(addr, self.clock),
         }
     }
 
     /// Whether hostile state bytes left every value where running on is short and safe.
     pub(crate) fn valid(&self) -> bool {
         let clock = self.clock;
+        let cycles = self.speed.cycles(clock);
         (0x1_0000..1 << 62).contains(&clock)
+            && self.speed.valid(clock)
+            && self.stall <= SWITCH_DOTS
+            && self.cgb.as_ref().is_none_or(|cgb| cgb.valid())
             && self.interrupt_flags & !irq::ALL == 0
             && self.ppu.valid(clock)
-            && self.timer.valid(clock)
-            && self.serial.valid(clock)
+            && self.timer.valid(cycles)
+            && self.serial.valid(cycles)
             && self.joypad.valid()
-            && self.dma.valid(clock)
+            && self.dma.valid(cycles)
             && self.apu.validate(clock)
             && self.cart.validate(clock)
     }
 
     /// Frame-ending signals since the last call.
     pub(crate) fn take_frame_signals(&mut self) -> u8 {
-        self.ppu.take_signals() & (signal::FRAME | signal::TOP | signal::LCD)
+        let signals = self.ppu.take_signals();
+        if signals & signal::HBLANK != 0 {
+            if let Some(cgb) = &mut self.cgb {
+                cgb.hdma.hblank();
+            }
+        }
+        signals & (signal::FRAME | signal::TOP | signal::LCD)
     }
 }
 
@@ -399,7 +487,9 @@ impl Machine {
 type Bank = [u8; 0x4000];
 
 /// The bus while no OAM DMA runs: memories are served directly.
-pub(crate) struct FastBus<'a> {
+///
+/// `STEP` is the length of an M-cycle in dots: 4, or 2 at double speed.
+pub(crate) struct FastBus<'a, const STEP: u64> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     /// What 0000–3FFF shows.
@@ -415,7 +505,7 @@ fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
     at.map(|at| rom.get(at..).and_then(|r| r.first_chunk()).unwrap_or(&[0xFF; 0x4000]))
 }
 
-impl<'a> FastBus<'a> {
+impl<'a, const STEP: u64> FastBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
         let clock = m.clock;
         let [low, high] = banks(rom, m.rom_at);
@@ -423,14 +513,9 @@ impl<'a> FastBus<'a> {
     }
 }
 
-/// Interrupt lines and idle cycles are the same on both buses.
+/// Interrupt lines are the same on both buses.
 macro_rules! common_bus_methods {
     () => {
-        #[inline(always)]
-        fn idle(&mut self) {
-            self.clock += 4;
-        }
-
         #[inline(always)]
         fn pending(&mut self) -> u8 {
             self.m.pending(self.rom, self.clock)
@@ -468,12 +553,17 @@ macro_rules! common_bus_methods {
     };
 }
 
-impl Bus for FastBus<'_> {
+impl<const STEP: u64> Bus for FastBus<'_, STEP> {
     common_bus_methods!();
 
     #[inline(always)]
+    fn idle(&mut self) {
+        self.clock += STEP;
+    }
+
+    #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += 4;
+        self.clock += STEP;
         if addr < 0x8000 {
             let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
             bank[usize::from(addr & 0x3FFF)]
@@ -488,7 +578,7 @@ impl Bus for FastBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += 4;
+        self.clock += STEP;
         if addr & 0xE000 == 0xC000 {
             self.m.wram[usize::from(addr & 0x1FFF)] = v;
         } else if (0xFF80..0xFFFF).contains(&addr) {
@@ -507,12 +597,13 @@ pub(crate) struct DmaBus<'a> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     pub(crate) clock: u64,
+    step: u64,
 }
 
 impl<'a> DmaBus<'a> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let clock = m.clock;
-        Self { m, rom, clock }
+        let (clock, step) = (m.clock, m.speed.step());
+        Self { m, rom, clock, step }
     }
 
     /// Only HRAM can be used without noticing the transfer.
@@ -526,8 +617,13 @@ impl Bus for DmaBus<'_> {
     common_bus_methods!();
 
     #[inline(always)]
+    fn idle(&mut self) {
+        self.clock += self.step;
+    }
+
+    #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += 4;
+        self.clock += self.step;
         if Self::in_hram(addr) {
             return self.m.hram[usize::from(addr & 0x7F)];
         }
@@ -536,7 +632,7 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += 4;
+        self.clock += self.step;
         if Self::in_hram(addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
             return;

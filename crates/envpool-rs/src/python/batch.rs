@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use gb_core::{Profile, Registers, Rom, RtcTime};
+use gb_core::{Model, Profile, Registers, Rom, RtcTime};
 use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -121,7 +121,7 @@ fn interruptible<T: Send>(
 impl PyBatch {
     #[new]
     #[pyo3(signature = (images, env_images, *, frame_skip, press_frames, noop_max, obs, palette,
-                        num_threads, profile, seed, task, warm_up))]
+                        num_threads, profile, model, seed, task, warm_up))]
     #[allow(clippy::too_many_arguments)] // All by keyword; Python checks and names them.
     fn new(
         py: Python<'_>,
@@ -134,6 +134,7 @@ impl PyBatch {
         palette: Palette,
         num_threads: Option<usize>,
         profile: &str,
+        model: &str,
         seed: Option<u64>,
         task: Option<RawTask>,
         warm_up: Vec<(u8, u32)>,
@@ -141,6 +142,7 @@ impl PyBatch {
         let config = Config {
             roms: parse_roms(&images, &env_images)?,
             profile: profile_named(profile)?,
+            model: model_named(model)?,
             frame_skip,
             press_frames,
             noop_max,
@@ -407,6 +409,15 @@ fn profile_named(name: &str) -> PyResult<Profile> {
         "hardware" => Ok(Profile::Hardware),
         "pyboy" => Ok(Profile::PyBoy),
         _ => Err(unknown("profile", name, "'hardware' or 'pyboy'")),
+    }
+}
+
+fn model_named(name: &str) -> PyResult<Option<Model>> {
+    match name {
+        "auto" => Ok(None),
+        "dmg" => Ok(Some(Model::Dmg)),
+        "cgb" => Ok(Some(Model::Cgb)),
+        _ => Err(unknown("model", name, "'auto', 'dmg' or 'cgb'")),
     }
 }
 

@@ -98,6 +98,14 @@ impl Apu {
         Self { core, mixer: None }
     }
 
+    /// The state that the Color's boot code hands over: as [`after_boot`](Self::after_boot), with
+    /// alternating bytes in wave RAM.
+    pub fn after_color_boot(clock: u64, div_base: u64) -> Self {
+        let mut apu = Self::after_boot(clock, div_base);
+        apu.core.wave.ram = std::array::from_fn(|i| if i % 2 == 0 { 0 } else { 0xFF });
+        apu
+    }
+
     /// What the CPU reads at `addr` in FF10..=FF3F; unused bits are ones.
     pub fn read(&mut self, addr: u16, clock: u64, div_base: u64) -> u8 {
         self.sync(clock, div_base);

@@ -2,10 +2,11 @@
 //! two renderers does it.
 
 use super::{
+    color::Color,
     fifo::{Fifo, Memory},
     lcdc, render,
     timing::HBLANK_SHOWS_DOTS,
-    Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
+    Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX, LAST_WX_COLOR,
 };
 use crate::NEVER;
 
@@ -48,8 +49,16 @@ impl Ppu {
 
     /// WX if the window shows on the current line.
     pub(super) fn window_at(&self) -> Option<u8> {
-        let last = if self.reference.on { 166 } else { LAST_WX };
-        (self.window_counts() && self.regs.wx <= last).then_some(self.regs.wx)
+        (self.window_counts() && self.regs.wx <= self.last_wx()).then_some(self.regs.wx)
+    }
+
+    /// The rightmost WX at which the window shows.
+    pub(super) fn last_wx(&self) -> u8 {
+        if self.reference.on || self.color.is_some() {
+            LAST_WX_COLOR
+        } else {
+            LAST_WX
+        }
     }
 
     /// Whether a window on this line would need the pipeline: with WX = 0 it is the fine scroll that
@@ -67,7 +76,8 @@ impl Ppu {
         if let Some(wx) = window {
             dots += WINDOW_DOTS + u64::from(wx == 0 && fine != 0);
         }
-        if self.regs.lcdc & lcdc::OBJ_ON != 0 {
+        // The Color fetches sprites even where they are off.
+        if self.regs.lcdc & lcdc::OBJ_ON != 0 || self.color.is_some() {
             let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
                 dots += found.penalty(&self.oam, fine, window);
@@ -118,10 +128,16 @@ impl Ppu {
 
     /// Runs the pipeline's dots before `clock`.
     pub(super) fn run_fifo(&mut self, clock: u64) {
+        if let Some(color) = self.color.take() {
+            self.color = Some(self.run_color_fifo(color, clock));
+            return;
+        }
         let memory = Memory {
             vram: &self.vram,
             oam: &self.oam,
+            color: None,
             regs: self.regs,
+            last_wx: self.last_wx(),
             window_armed: self.window_armed,
         };
         let row = &mut self.planes[usize::from(self.line) % 144];
@@ -135,12 +151,39 @@ impl Ppu {
         }
     }
 
+    /// As [`run_fifo`](Self::run_fifo), in colour.
+    fn run_color_fifo(&mut self, mut color: Box<Color>, clock: u64) -> Box<Color> {
+        let table = color.table(self.regs);
+        let line = usize::from(self.line) % 144;
+        let mut row = color.pixels[line];
+        let memory = Memory {
+            vram: &self.vram,
+            oam: &self.oam,
+            color: Some(&color),
+            regs: self.regs,
+            last_wx: LAST_WX_COLOR,
+            window_armed: self.window_armed,
+        };
+        while self.fifo_at < clock && !self.fifo.done() {
+            if let Some((index, x)) = self.fifo.dot(&memory) {
+                row[usize::from(x).min(159)] = table[usize::from(index & 0x3F)];
+            }
+            self.fifo_at += 1;
+        }
+        if self.rendering {
+            color.pixels[line] = row;
+        }
+        color
+    }
+
     /// When the line would end if nothing more was written.
     pub(super) fn predict_hblank(&mut self) {
         let memory = Memory {
             vram: &self.vram,
             oam: &self.oam,
+            color: self.color.as_deref(),
             regs: self.regs,
+            last_wx: self.last_wx(),
             window_armed: self.window_armed,
         };
         let mut ahead = self.fifo.clone();
@@ -186,8 +229,10 @@ impl Ppu {
                 }
             }
             0xFF47..=0xFF49 => {
-                self.run_fifo(clock - 2);
-                *self.palette(addr) |= v;
+                if self.color.is_none() {
+                    self.run_fifo(clock - 2);
+                    *self.palette(addr) |= v;
+                }
                 self.run_fifo(clock - 1);
                 *self.palette(addr) = v;
             }

@@ -77,6 +77,7 @@ impl Ppu {
             }
             Phase::HBlank | Phase::HBlankIrq | Phase::LastPixel => {
                 self.enter_mode(0, IrqMode::HBlank);
+                self.report_hblank();
                 if self.rendering {
                     self.draw_line();
                 }

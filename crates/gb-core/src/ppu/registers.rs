@@ -110,6 +110,11 @@ impl Ppu {
         }
     }
 
+    /// Whether the processor is kept from palette memory; call after [`sync`](Self::sync).
+    pub fn palettes_blocked(&self) -> bool {
+        !self.reference.on && self.mode == 3
+    }
+
     pub(super) fn scanning(&self) -> bool {
         self.phase == Phase::Draw && self.mode == 2
     }

@@ -61,6 +61,7 @@ impl Ppu {
             Phase::HBlank => {
                 self.mode = 0;
                 self.hblank_at = self.phase_at;
+                self.report_hblank();
                 if self.fifo_at == NEVER {
                     self.draw_line();
                     self.schedule(Phase::LineStart, LINE);
@@ -106,6 +107,12 @@ impl Ppu {
         }
     }
 
+    pub(super) fn report_hblank(&mut self) {
+        if self.watch_hblank {
+            self.signals |= signal::HBLANK;
+        }
+    }
+
     pub(super) fn line_starts(&mut self, clock: u64) {
         self.hblank_at = 0;
         let at = self.phase_at;
@@ -141,6 +148,7 @@ impl Ppu {
     pub(super) fn skip_lines(&mut self, clock: u64) {
         let visible = self.line < 144;
         let watched = self.always_fifo
+            || self.watch_hblank
             || self.intricate()
             || self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0;
         if visible && watched {
@@ -222,7 +230,7 @@ impl Ppu {
         let lines = if past { 144 + LINES } else { 144 } - u64::from(self.line);
         let mut at = self.line_start + lines * LINE + 4;
         let past_top = self.line_start + (LINES - u64::from(self.line)) * LINE;
-        if self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
+        if self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 || self.watch_hblank {
             if self.line < 144 {
                 return self.phase_at;
             }

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use gb_core::cart::Rom;
-use gb_core::screen::{shades_into, HEIGHT, WIDTH};
-use gb_core::{GameBoy, Profile};
+use gb_core::screen::{HEIGHT, WIDTH};
+use gb_core::{GameBoy, Model, Profile};
 
 /// T-cycles in one frame.
 pub const FRAME: u64 = 70_224;
@@ -34,6 +34,12 @@ pub fn game_boy_data() -> Option<PathBuf> {
 pub fn boot(path: &Path, profile: Profile) -> GameBoy {
     let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     insert(&bytes, profile)
+}
+
+/// A machine of a given model, with the hardware's profile.
+pub fn boot_model(path: &Path, model: Model) -> GameBoy {
+    let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    GameBoy::with_model(Arc::new(Rom::parse(&bytes).unwrap()), Profile::Hardware, model)
 }
 
 /// A machine at power-on with a cartridge image.
@@ -69,12 +75,19 @@ impl Choices {
 /// The picture of a machine: one byte a pixel, 0 (lightest) to 3 (darkest).
 pub fn shades(machine: &GameBoy) -> Vec<u8> {
     let mut out = vec![0; WIDTH * HEIGHT];
-    shades_into(machine.screen_planes(), &mut out);
+    machine.picture().shades_into(&mut out);
     out
 }
 
-/// Reads a picture whose greys (or colours) stand for the four shades.
-pub fn read_shades(path: &Path) -> Vec<u8> {
+/// The picture of a machine: red, green and blue.
+pub fn rgb(machine: &GameBoy) -> Vec<u8> {
+    let mut out = vec![0; WIDTH * HEIGHT * 3];
+    machine.picture().rgb_into(&[[255; 3], [170; 3], [85; 3], [0; 3]], &mut out);
+    out
+}
+
+/// Reads a picture's bytes; gives how many make up a pixel, too.
+pub fn read_pixels(path: &Path) -> (Vec<u8>, usize) {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let mut decoder = png::Decoder::new(BufReader::new(file));
     decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -83,6 +96,12 @@ pub fn read_shades(path: &Path) -> Vec<u8> {
     let info = reader.next_frame(&mut pixels).unwrap();
     assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{}", path.display());
     let channels = info.color_type.samples();
+    (pixels, channels)
+}
+
+/// Reads a picture whose greys (or colours) stand for the four shades.
+pub fn read_shades(path: &Path) -> Vec<u8> {
+    let (pixels, channels) = read_pixels(path);
     // The green channel is the grey of a grey picture too.
     let green = usize::from(channels >= 3);
     pixels

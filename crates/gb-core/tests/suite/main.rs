@@ -4,6 +4,7 @@
 //! `../shared` beside the repository. Tests that need it say so and pass without it.
 
 mod acid2;
+mod color;
 mod common;
 mod mealybug;
 mod mooneye;
