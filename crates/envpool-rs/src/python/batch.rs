@@ -257,6 +257,12 @@ impl PyBatch {
         wrap(py, frames, &self.shape[..1])
     }
 
+    fn models(&self, py: Python<'_>) -> PyResult<Vec<&'static str>> {
+        let model = |machine: &gb_core::GameBoy| u8::from(machine.model() == Model::Cgb);
+        let models = self.with(py, |b, _| Ok(b.gather(model)))?;
+        Ok(models.as_slice().iter().map(|&cgb| if cgb == 0 { "dmg" } else { "cgb" }).collect())
+    }
+
     fn stuck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<bool>>> {
         let stuck = self.with(py, |b, _| Ok(b.gather(|machine| u8::from(machine.stuck()))))?;
         wrap_flags(py, stuck, &self.shape[..1])
