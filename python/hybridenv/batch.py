@@ -121,7 +121,7 @@ class GameBoyBatch:
         obs: ``"shades"``: uint8[n, 144, 160] from 0 (lightest) to 3 (darkest); ``"rgb"``:
             uint8[n, 144, 160, 3] in colours of `palette`; ``"packed"``: uint8[n, 144, 40] with two
             bits a pixel, the leftmost of four in the high bits. A Game Boy Color has colours of its
-            own, five bits c each, which ``"rgb"`` shows as ``c << 3 | c >> 2``; its shades are their
+            own, five bits c each, which ``"rgb"`` shows as ``c << 3 | c >> 2``; shades are their
             brightness ``(2 * red + 5 * green + blue) // 8`` (0 to 31) in four equal steps.
         palette: Four colours (red, green, blue; 0 to 255), lightest first; `None` for
             `DEFAULT_PALETTE`. Used by ``"rgb"`` and `screenshot` for machines without colours.

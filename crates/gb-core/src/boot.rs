@@ -61,16 +61,23 @@ const PYBOY: Boot = Boot {
 
 /// CGB-ABCDE with a game made for it.
 ///
-/// Source: Pan Docs "Power Up Sequence"; the moment is that of [`HARDWARE_COMPATIBLE`].
-const HARDWARE_COLOR: Boot = Boot { de: 0xFF56, hl: 0x000D, ..HARDWARE_COMPATIBLE };
+/// Source: Pan Docs "Power Up Sequence"; the moment as other accurate emulators have it.
+const HARDWARE_COLOR: Boot = Boot {
+    clock: 200 * 0x1_0000 + 0x1E9C,
+    counter: 0x1E9C,
+    ppu: (144, 168),
+    de: 0xFF56,
+    hl: 0x000D,
+    ..HARDWARE_COMPATIBLE
+};
 
 /// CGB-ABCDE with a DMG game.
 ///
 /// Source: mooneye `misc/boot_*-C`, `misc/boot_*-cgb*`; Pan Docs "Power Up Sequence".
 const HARDWARE_COMPATIBLE: Boot = Boot {
-    clock: 200 * 0x1_0000 + 0x2678,
-    counter: 0x2678,
-    ppu: (144, 164),
+    clock: 200 * 0x1_0000 + 0x2674,
+    counter: 0x2674,
+    ppu: (148, 352),
     af: 0x1180,
     bc: 0x0000,
     de: 0x0008,

@@ -80,15 +80,14 @@ impl crate::state::State for Colors {
 }
 
 impl Color {
-    /// White palettes; `compatible` for a DMG game.
+    /// As the boot program leaves it, with white palettes; `compatible` for a DMG game.
     #[expect(clippy::large_stack_arrays, reason = "goes into a box at once")]
     pub(crate) fn new(compatible: bool) -> Self {
-        let palettes = Palettes { ram: [0xFF; 64], index: 0 };
         Self {
             vram: [0; 0x2000],
             bank: 0,
-            background: palettes.clone(),
-            objects: palettes,
+            background: Palettes { ram: [0xFF; 64], index: 0x88 },
+            objects: Palettes { ram: [0xFF; 64], index: 0x90 },
             by_position: compatible,
             compatible,
             pixels: [[0x7FFF; 160]; 144],

@@ -138,6 +138,10 @@ impl Ppu {
             self.schedule(Phase::OamScan, OAM_SCAN_DOT);
         } else {
             self.set_compared(None);
+            if self.line == 144 && self.color.is_some() {
+                // On the Color, the OAM source comes an M-cycle before V-blank.
+                self.irq_mode = IrqMode::OamScan;
+            }
             self.update_stat_line();
             self.schedule(Phase::VBlankCompare, 4);
         }

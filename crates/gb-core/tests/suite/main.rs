@@ -10,6 +10,7 @@ mod mealybug;
 mod mooneye;
 mod robustness;
 mod rtc3;
+mod same_suite;
 mod save_state;
 mod sm83;
 mod strict;
