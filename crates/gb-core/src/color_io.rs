@@ -28,11 +28,10 @@ impl Machine {
             0xFF4D if in_color => self.speed.read(),
             0xFF55 if in_color => cgb.hdma.read(),
             0xFF56 if in_color => cgb.rp(),
-            0xFF69 | 0xFF6B if !in_color => 0xFF,
             0xFF4F | 0xFF68..=0xFF6B => color.read(addr, self.ppu.palettes_blocked()),
             0xFF6C if in_color => color.read(addr, false),
             0xFF70 if in_color => cgb.svbk(),
-            0xFF74 if !in_color => 0xFF,
+            0xFF69 | 0xFF6B | 0xFF74 if !in_color => 0xFF,
             0xFF72..=0xFF75 => cgb.spare(addr),
             0xFF76 | 0xFF77 => {
                 let [ch1, ch2, ch3, ch4] = self.apu.outputs(clock, self.div_base());
