@@ -408,6 +408,15 @@ class GameBoyBatch:
         return self._native.clocks()
 
     @property
+    def cycles(self) -> NDArray[np.uint64]:
+        """T-cycles of the processor since power-on, uint64[n].
+
+        They equal `clocks` until a Game Boy Color switches to double speed, at which two of them
+        pass in one clock cycle.
+        """
+        return self._native.cycles()
+
+    @property
     def frames(self) -> NDArray[np.uint64]:
         """Frames completed since power-on, uint64[n]."""
         return self._native.frames()

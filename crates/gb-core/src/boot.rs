@@ -107,6 +107,9 @@ const PYBOY_COLOR: Boot = Boot {
 const COMPATIBLE_PALETTES: [[u16; 4]; 2] =
     [[0x7FFF, 0x1BEF, 0x6180, 0x0000], [0x7FFF, 0x421F, 0x1CF2, 0x0000]];
 
+/// The colours in each of the reference's palettes.
+const PYBOY_PALETTE: [u16; 4] = [0x1CE7, 0x1E19, 0x7E31, 0x217B];
+
 fn made_for_color(rom: &Rom) -> bool {
     rom.header().cgb != CgbSupport::None
 }
@@ -166,7 +169,7 @@ impl Boot {
             interrupt_flags: 0x01,
             ppu: Ppu::after_boot(reference, clock, line, dot),
             timer,
-            serial: Serial::new(reference),
+            serial: Serial::new(reference, model == Model::Cgb && made_for_color(rom)),
             joypad: Joypad::new(self.joypad_select, reference, self.joypad_latch),
             dma: OamDma::new(0xFF),
             apu,
@@ -177,14 +180,14 @@ impl Boot {
             speed: Speed::default(),
             cgb: (model == Model::Cgb).then(|| Box::new(Cgb::new())),
         };
-        m.ppu.color = (model == Model::Cgb).then(|| color(rom));
+        m.ppu.color = (model == Model::Cgb).then(|| color(rom, reference));
         m.remap();
         match profile {
             Profile::Hardware => draw_logo(&mut m.ppu.vram, rom),
             Profile::PyBoy => {
                 draw_pyboy_logo(&mut m.ppu.vram);
                 m.ppu.draw_all();
-                m.hram[0x7C] = 0xB1;
+                m.hram[0x7C] = if model == Model::Cgb { 0xB0 } else { 0xB1 };
             }
         }
         m
@@ -192,9 +195,12 @@ impl Boot {
 }
 
 /// The Color's palettes: those of a DMG game are the boot program's choice.
-fn color(rom: &Rom) -> Box<Color> {
+fn color(rom: &Rom, reference: bool) -> Box<Color> {
     let compatible = !made_for_color(rom);
     let mut color = Box::new(Color::new(compatible));
+    if reference && !compatible {
+        color.set_palettes(&PYBOY_PALETTE.repeat(8), &PYBOY_PALETTE.repeat(8));
+    }
     if compatible {
         let [background, objects] = COMPATIBLE_PALETTES;
         color.set_palettes(&background, &[objects; 2].concat());

@@ -25,13 +25,15 @@ impl Machine {
         let (Some(cgb), Some(color)) = (&self.cgb, &self.ppu.color) else { return 0xFF };
         let in_color = !color.compatible();
         match addr {
+            0xFF4D if in_color && self.profile == Profile::PyBoy => self.speed.read_reference(),
             0xFF4D if in_color => self.speed.read(),
             0xFF55 if in_color => cgb.hdma.read(),
             0xFF56 if in_color => cgb.rp(),
-            0xFF4F | 0xFF68..=0xFF6B => color.read(addr, self.ppu.palettes_blocked()),
+            0xFF4F | 0xFF68 | 0xFF6A => color.read(addr, false),
+            0xFF69 | 0xFF6B if in_color => color.read(addr, self.ppu.palettes_blocked()),
             0xFF6C if in_color => color.read(addr, false),
             0xFF70 if in_color => cgb.svbk(),
-            0xFF69 | 0xFF6B | 0xFF74 if !in_color => 0xFF,
+            0xFF74 if !in_color => 0xFF,
             0xFF72..=0xFF75 => cgb.spare(addr),
             0xFF76 | 0xFF77 => {
                 let [ch1, ch2, ch3, ch4] = self.apu.outputs(clock, self.div_base());
@@ -46,7 +48,7 @@ impl Machine {
     }
 
     /// Writes one of these registers.
-    pub(crate) fn write_color_io(&mut self, addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_color_io(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         if self.cgb.is_none() {
             return;
         }
@@ -56,9 +58,17 @@ impl Machine {
         let hblank = self.ppu.hblank_now();
         let (Some(cgb), Some(color)) = (&mut self.cgb, &mut self.ppu.color) else { return };
         match addr {
-            0xFF4D if in_color => self.speed.write(v),
+            0xFF4D if in_color => {
+                self.speed.write(v);
+                self.horizon = 0;
+            }
             0xFF4F if in_color => color.write(addr, v, false),
             0xFF51..=0xFF54 if in_color => cgb.hdma.set_address(addr, v),
+            0xFF55 if in_color && self.profile == Profile::PyBoy => {
+                cgb.hdma.start_reference(v, self.ppu.lcd_on());
+                self.run_hdma(rom);
+                self.horizon = 0;
+            }
             0xFF55 if in_color => {
                 cgb.hdma.start(v, hblank);
                 self.ppu.set_watch_hblank(cgb.hdma.active());

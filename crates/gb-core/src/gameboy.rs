@@ -288,6 +288,11 @@ impl GameBoy {
         self.machine.clock
     }
 
+    /// T-cycles of the processor since power-on, which are twice as short at double speed.
+    pub fn cycles(&self) -> u64 {
+        self.machine.speed.cycles(self.machine.clock)
+    }
+
     /// Frames completed since the boot program ended.
     pub fn frames(&self) -> u64 {
         self.frames

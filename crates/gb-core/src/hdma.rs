@@ -50,14 +50,22 @@ impl Hdma {
     /// FF55. `now`: a block of an H-blank transfer can be copied at once.
     pub(crate) fn start(&mut self, v: u8, now: bool) {
         self.left = v & 0x7F;
-        if v & 0x80 != 0 {
-            self.active = true;
-            self.due = u8::from(now);
-        } else if self.active {
+        if v & 0x80 == 0 && self.active {
             self.active = false;
             self.due = 0;
-        } else {
-            self.due = self.left + 1;
+            return;
+        }
+        self.active = v & 0x80 != 0;
+        self.due = if self.active { u8::from(now) } else { self.left + 1 };
+    }
+
+    /// FF55 in the reference: an H-blank transfer that is given up forgets what was left, and one
+    /// under way only takes a new length.
+    pub(crate) fn start_reference(&mut self, v: u8, lcd_on: bool) {
+        let (active, ends) = (self.active, v & 0x80 == 0);
+        self.start(v, !active && !lcd_on);
+        if active && ends {
+            self.left = 0;
         }
     }
 
@@ -69,6 +77,11 @@ impl Hdma {
     /// An H-blank begins.
     pub(crate) fn hblank(&mut self) {
         self.due = u8::from(self.active);
+    }
+
+    /// Lets a block be copied now.
+    pub(crate) fn copy_block(&mut self) {
+        self.due = 1;
     }
 
     /// Blocks to copy now.

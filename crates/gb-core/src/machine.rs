@@ -27,8 +27,8 @@ pub(crate) mod irq {
     pub(crate) const ALL: u8 = 0x1F;
 }
 
-/// What a block of VRAM DMA in H-blank costs in the reference.
-const REFERENCE_BLOCK_DOTS: u64 = 206;
+/// What a block of VRAM DMA in H-blank costs in the reference, in processor cycles.
+const REFERENCE_BLOCK: u64 = 206;
 
 /// Index of IE in `hram`, whose last byte it is on the bus too.
 const IE: usize = 0x7F;
@@ -167,24 +167,32 @@ impl Machine {
         }
     }
 
-    /// `STOP` resets DIV; returns whether the processor stays stopped.
+    /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns whether the
+    /// processor stays stopped.
     fn stop(&mut self, rom: &[u8], clock: u64) -> bool {
         self.write_io(rom, 0xFF04, 0, clock);
         if self.speed.armed() {
-            self.switch_speed(rom, clock);
+            self.sync(rom, clock);
+            self.speed.switch(clock);
+            self.stall = SWITCH_DOTS;
             return false;
         }
-        self.profile == Profile::Hardware && !self.joypad.any_low()
+        !self.joypad.any_low()
     }
 
-    /// `STOP` with KEY1 armed: DIV has just been reset, and begins again when the processor does.
-    fn switch_speed(&mut self, rom: &[u8], clock: u64) {
-        self.sync(rom, clock);
-        self.speed.switch(clock);
-        self.stall = match self.profile {
-            Profile::Hardware => SWITCH_DOTS,
-            Profile::PyBoy => 0,
-        };
+    /// `STOP` in the reference, begun at `clock`: one M-cycle, and nothing happens but on the Color.
+    /// Returns the clock after it.
+    fn stop_reference(&mut self, rom: &[u8], clock: u64) -> u64 {
+        if self.cgb.is_some() {
+            if self.speed.armed() {
+                self.sync_ppu(clock);
+                self.sync_timer(clock);
+                self.sync_serial(clock);
+                self.speed.switch(clock);
+            }
+            self.write_io(rom, 0xFF04, 0, clock);
+        }
+        clock + self.speed.step()
     }
 
     /// Lets the processor stand still after a speed switch, and copies what VRAM DMA has to copy;
@@ -192,18 +200,25 @@ impl Machine {
     pub(crate) fn hold_processor(&mut self, rom: &[u8]) -> bool {
         let before = self.clock;
         self.clock += std::mem::take(&mut self.stall);
-        if self.cgb.as_ref().is_some_and(|cgb| cgb.hdma.due() != 0) {
+        let Some(cgb) = &mut self.cgb else { return false };
+        if self.profile == Profile::PyBoy {
+            // The reference looks at the mode, each time round.
+            if cgb.hdma.active() && self.ppu.in_hblank() {
+                cgb.hdma.copy_block();
+                self.run_hdma(rom);
+                self.clock = self.speed.clock(self.speed.cycles(self.clock) + REFERENCE_BLOCK);
+            }
+        } else if cgb.hdma.due() != 0 {
+            self.clock += self.speed.step();
             self.run_hdma(rom);
         }
         self.clock != before
     }
 
-    /// Copies the blocks that are due, two dots a byte.
-    fn run_hdma(&mut self, rom: &[u8]) {
+    /// Copies the blocks that are due, two dots a byte; at once in the reference.
+    pub(crate) fn run_hdma(&mut self, rom: &[u8]) {
         let reference = self.profile == Profile::PyBoy;
-        self.clock += if reference { 0 } else { self.speed.step() };
-        while let Some(cgb) = self.cgb.as_mut().filter(|cgb| cgb.hdma.due() != 0) {
-            let hblank = cgb.hdma.active();
+        while self.cgb.as_ref().is_some_and(|cgb| cgb.hdma.due() != 0) {
             for _ in 0..BLOCK {
                 let Some(cgb) = &mut self.cgb else { return };
                 let transfer = cgb.hdma.next_byte();
@@ -211,14 +226,13 @@ impl Machine {
                     0x8000..=0x9FFF => 0xFF,
                     from => self.memory(rom, from),
                 };
-                self.sync_ppu(self.clock);
+                if !reference {
+                    self.sync_ppu(self.clock);
+                    self.clock += 2;
+                }
                 if self.ppu.vram_writable() {
                     self.ppu.vram_seen_mut()[usize::from(transfer.to)] = v;
                 }
-                self.clock += if reference { 0 } else { 2 };
-            }
-            if reference && hblank {
-                self.clock += REFERENCE_BLOCK_DOTS;
             }
             if let Some(cgb) = &mut self.cgb {
                 cgb.hdma.finish_block();
@@ -424,13 +438,18 @@ impl Machine {
             }
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
+                let was_on = self.ppu.lcd_on();
                 self.ppu.write(addr, v, clock);
+                if self.profile == Profile::PyBoy && !was_on && self.ppu.lcd_on() {
+                    // The first line begins with the end of the instruction, not with the access.
+                    self.ppu.begin_earlier(8 - 2 * self.speed.step());
+                }
                 self.take_ppu_irqs();
                 if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) || self.ppu.drawing(clock) {
                     self.horizon = 0;
                 }
             }
-            _ => self.write_color_io(addr, v, clock),
+            _ => self.write_color_io(rom, addr, v, clock),
         }
     }
 
@@ -548,6 +567,11 @@ macro_rules! common_bus_methods {
 
         #[inline(always)]
         fn stop(&mut self) -> bool {
+            if self.m.profile == Profile::PyBoy {
+                let begun = self.clock - 2 * self.m.speed.step();
+                self.clock = self.m.stop_reference(self.rom, begun);
+                return false;
+            }
             self.m.stop(self.rom, self.clock)
         }
     };

@@ -15,12 +15,12 @@ pub(crate) const SWITCH_DOTS: u64 = 8_200;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speed {
     double: bool,
-    /// KEY1 bit 0: the next `STOP` switches.
-    armed: bool,
+    /// KEY1 as written: with bit 0 set, the next `STOP` switches.
+    key1: u8,
     /// Processor cycles are `(dots << double) - offset`, wrapping.
     offset: u64,
 }
-crate::state_fields!(Speed { double, armed, offset });
+crate::state_fields!(Speed { double, key1, offset });
 
 impl Speed {
     /// Dots of an M-cycle.
@@ -38,7 +38,7 @@ impl Speed {
     }
 
     pub(crate) fn armed(&self) -> bool {
-        self.armed
+        self.key1 & 1 != 0
     }
 
     /// Processor cycles at a clock of the machine.
@@ -59,19 +59,24 @@ impl Speed {
 
     /// KEY1 with its unused bits set.
     pub(crate) fn read(&self) -> u8 {
-        0x7E | u8::from(self.double) << 7 | u8::from(self.armed)
+        0x7E | u8::from(self.double) << 7 | self.key1 & 1
+    }
+
+    /// KEY1 in the reference, which keeps the byte that was written.
+    pub(crate) fn read_reference(&self) -> u8 {
+        self.key1
     }
 
     /// Writes KEY1.
     pub(crate) fn write(&mut self, v: u8) {
-        self.armed = v & 1 != 0;
+        self.key1 = v;
     }
 
     /// Switches at `clock`; processor cycles count on without a gap.
     pub(crate) fn switch(&mut self, clock: u64) {
         let cycles = self.cycles(clock);
         self.double = !self.double;
-        self.armed = false;
+        self.key1 ^= 0x81;
         self.offset = (clock << u32::from(self.double)).wrapping_sub(cycles);
     }
 

@@ -252,6 +252,11 @@ impl PyBatch {
         wrap(py, clocks, &self.shape[..1])
     }
 
+    fn cycles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+        let cycles = self.with(py, |b, _| Ok(b.gather(gb_core::GameBoy::cycles)))?;
+        wrap(py, cycles, &self.shape[..1])
+    }
+
     fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
         let frames = self.with(py, |b, _| Ok(b.gather(gb_core::GameBoy::frames)))?;
         wrap(py, frames, &self.shape[..1])

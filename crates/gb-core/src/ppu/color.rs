@@ -19,6 +19,9 @@ const OPAQUE: u8 = 0x40;
 /// First of the sprites' colours in [`Table`].
 pub(super) const OBJECTS: u8 = 32;
 
+/// The colours of a blank LCD: white on the hardware, BGP's colour 0 among these in the reference.
+pub(super) const BLANK: [u16; 4] = [0x7FFF, 0x1BEF, 0x6180, 0x0000];
+
 /// The colour of every palette entry: 32 of the background, 32 of sprites.
 pub(super) type Table = [u16; 64];
 
@@ -271,7 +274,9 @@ impl Ppu {
 
     /// The sprites of a line, eight pixels of nothing before the screen: bit 7 behind the
     /// background, bit 6 opaque, bits 2–4 the palette, bits 0–1 the colour number.
-    fn color_sprites(&self, color: &Color, line: u8, found: Found) -> Row {
+    ///
+    /// In the reference, `bg` hides sprites one by one, so that lesser ones show instead.
+    fn color_sprites(&self, color: &Color, line: u8, found: Found, bg: &[u8; 160]) -> Row {
         let mut out = [0; 176];
         let mut order = found.index;
         let order = &mut order[..found.n];
@@ -301,9 +306,14 @@ impl Ppu {
             }
             let px = SPREAD[usize::from(lo)] | SPREAD[usize::from(hi)] << 1;
             let look = OPAQUE | attr & PRIORITY | color.object_palette(attr) << 2;
-            for (out, px) in out[usize::from(x)..].iter_mut().zip(px.to_le_bytes()) {
-                if px != 0 && *out == 0 {
-                    *out = px | look;
+            let master = self.regs.lcdc & lcdc::BG_ON != 0;
+            for (x, px) in (usize::from(x)..).zip(px.to_le_bytes()) {
+                let hidden = self.reference.on
+                    && x.checked_sub(8)
+                        .and_then(|x| bg.get(x))
+                        .is_some_and(|bg| !sprite_wins(master, bg & 3, bg | look));
+                if px != 0 && out[x] == 0 && !hidden {
+                    out[x] = px | look;
                 }
             }
         }
@@ -331,7 +341,7 @@ impl Ppu {
         if lcdc & lcdc::OBJ_ON != 0 {
             let found = self.table.on_line(line, &self.oam, lcdc);
             if found.n > 0 {
-                let sprites = self.color_sprites(&color, line, found);
+                let sprites = self.color_sprites(&color, line, found, &bg);
                 let master = lcdc & lcdc::BG_ON != 0;
                 for (bg, &obj) in bg.iter_mut().zip(&sprites[8..]) {
                     if obj != 0 && sprite_wins(master, *bg & 3, *bg | obj) {

@@ -279,6 +279,11 @@ impl Ppu {
         self.watch_hblank = on;
     }
 
+    /// Whether the LCD is on and shows mode 0.
+    pub fn in_hblank(&self) -> bool {
+        self.lcd_on() && self.mode == 0
+    }
+
     /// Whether a block of an H-blank transfer could be copied now: in mode 0, and while the LCD is off.
     pub fn hblank_now(&self) -> bool {
         !self.lcd_on() || (self.mode == 0 && self.line < 144)
@@ -321,7 +326,8 @@ impl Ppu {
     /// Fills the picture as a blank LCD shows it.
     pub fn blank(&mut self) {
         if let Some(color) = &mut self.color {
-            color.pixels.as_flattened_mut().fill(0x7FFF);
+            let shade = if self.reference.on { self.regs.bgp & 3 } else { 0 };
+            color.pixels.as_flattened_mut().fill(color::BLANK[usize::from(shade)]);
             return;
         }
         let shade = if self.reference.on { self.regs.bgp & 3 } else { 0 };

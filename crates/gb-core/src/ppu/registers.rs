@@ -79,6 +79,7 @@ impl Ppu {
             if changed & lcdc::WINDOW_ON != 0 && self.window_arms_now() {
                 self.arm_window();
             }
+            self.disarm_reference_window(changed, v);
             return;
         }
         self.signals |= signal::LCD;

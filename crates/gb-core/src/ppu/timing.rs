@@ -226,8 +226,11 @@ impl Ppu {
     /// The next clock at which an interrupt may be requested, or earlier; call after
     /// [`sync`](Self::sync).
     pub fn next_event(&self) -> u64 {
-        if self.phase_at == NEVER || self.reference.on {
-            return self.phase_at;
+        if self.phase_at == NEVER {
+            return NEVER;
+        }
+        if self.reference.on {
+            return self.next_reference_event();
         }
         // V-blank, of this frame or the next.
         let past = self.line > 144 || (self.line == 144 && self.phase != Phase::VBlankCompare);
