@@ -7,11 +7,14 @@
 use crate::{
     apu::Apu,
     cart::Cart,
+    cgb::Cgb,
     cpu::Bus,
     dma::OamDma,
+    hdma::BLOCK,
     joypad::Joypad,
     ppu::{signal, Access, Ppu},
     serial::Serial,
+    speed::{Speed, SWITCH_DOTS},
     timer::Timer,
     Profile,
 };
@@ -23,6 +26,9 @@ pub(crate) mod irq {
     pub(crate) const JOYPAD: u8 = 0x10;
     pub(crate) const ALL: u8 = 0x1F;
 }
+
+/// What a block of VRAM DMA in H-blank costs in the reference, in processor cycles.
+const REFERENCE_BLOCK: u64 = 206;
 
 /// Index of IE in `hram`, whose last byte it is on the bus too.
 const IE: usize = 0x7F;
@@ -51,9 +57,15 @@ pub(crate) struct Machine {
     pub(crate) apu: Apu,
     pub(crate) cart: Cart,
     pub(crate) profile: Profile,
+    /// Dots for which the processor stands still.
+    pub(crate) stall: u64,
+    pub(crate) speed: Speed,
+    /// What only the Color has.
+    pub(crate) cgb: Option<Box<Cgb>>,
 }
 crate::state_fields!(Machine {
     clock, wram, hram, unusable, interrupt_flags, ppu, timer, serial, joypad, dma, apu, cart,
+    stall, speed, cgb,
 } skip { horizon, next_event, rom_at, profile });
 
 impl Machine {
@@ -82,6 +94,12 @@ impl Machine {
         }
     }
 
+    /// The clock at which DIV would have been zero at today's speed, for the sound unit, which counts
+    /// dots.
+    pub(crate) fn div_base(&self) -> u64 {
+        self.speed.clock(self.timer.div_base)
+    }
+
     pub(crate) fn request(&mut self, bits: u8) {
         self.interrupt_flags |= bits;
         self.horizon = 0;
@@ -89,14 +107,14 @@ impl Machine {
 
     #[inline]
     fn sync_timer(&mut self, clock: u64) {
-        if self.timer.sync(clock) {
+        if self.timer.sync(self.speed.cycles(clock)) {
             self.request(irq::TIMER);
         }
     }
 
     #[inline]
     fn sync_serial(&mut self, clock: u64) {
-        if self.serial.sync(clock) {
+        if self.serial.sync(self.speed.cycles(clock)) {
             self.request(irq::SERIAL);
         }
     }
@@ -126,9 +144,10 @@ impl Machine {
     /// Lets time pass without instructions, up to the M-cycle in which `limit` lies (the reference
     /// stops at `limit` itself).
     pub(crate) fn wait(&mut self, limit: u64) {
-        let wait = limit.saturating_sub(self.clock).max(4);
+        let step = self.speed.step();
+        let wait = limit.saturating_sub(self.clock).max(step);
         self.clock += match self.profile {
-            Profile::Hardware => wait.next_multiple_of(4),
+            Profile::Hardware => wait.next_multiple_of(step),
             Profile::PyBoy => wait,
         };
     }
@@ -137,29 +156,101 @@ impl Machine {
     /// interrupt.
     pub(crate) fn planned_by_reference(&self) -> u64 {
         let overflow = self.timer.next_event().saturating_sub(4);
-        self.ppu.next_event().min(overflow).min(self.serial.next_event())
+        let timed = overflow.min(self.serial.next_event());
+        self.ppu.next_event().min(self.speed.clock(timed))
     }
 
     /// The clock that an access to an I/O register sees, which ends its M-cycle at `clock`. In the
     /// reference all accesses of an instruction come early.
     fn io_clock(&self, addr: u16, clock: u64) -> u64 {
         if self.profile == Profile::PyBoy && addr != 0xFF46 {
-            clock - 8
+            clock - 2 * self.speed.step()
         } else {
             clock
         }
     }
 
-    /// `STOP` resets DIV; returns whether the processor stays stopped.
-    fn stop(&mut self, clock: u64) -> bool {
-        self.write_io(0xFF04, 0, clock);
-        self.profile == Profile::Hardware && !self.joypad.any_low()
+    /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns the clock after it,
+    /// and whether the processor stays stopped.
+    fn stop(&mut self, rom: &[u8], clock: u64) -> (u64, bool) {
+        if self.profile == Profile::PyBoy {
+            return (self.stop_reference(rom, clock - 2 * self.speed.step()), false);
+        }
+        self.write_io(rom, 0xFF04, 0, clock);
+        if self.speed.armed() {
+            self.sync(rom, clock);
+            self.speed.switch(clock);
+            self.stall = SWITCH_DOTS;
+            return (clock, false);
+        }
+        (clock, !self.joypad.any_low())
+    }
+
+    /// `STOP` in the reference, begun at `clock`: one M-cycle, and nothing happens but on the Color.
+    /// Returns the clock after it.
+    fn stop_reference(&mut self, rom: &[u8], clock: u64) -> u64 {
+        if self.cgb.is_some() {
+            if self.speed.armed() {
+                self.sync_ppu(clock);
+                self.sync_timer(clock);
+                self.sync_serial(clock);
+                self.speed.switch(clock);
+            }
+            self.write_io(rom, 0xFF04, 0, clock);
+        }
+        clock + self.speed.step()
+    }
+
+    /// Lets the processor stand still after a speed switch, and copies what VRAM DMA has to copy;
+    /// returns whether time has passed.
+    pub(crate) fn hold_processor(&mut self, rom: &[u8]) -> bool {
+        let before = self.clock;
+        self.clock += std::mem::take(&mut self.stall);
+        let Some(cgb) = &mut self.cgb else { return false };
+        if self.profile == Profile::PyBoy {
+            // The reference looks at the mode, each time round.
+            if cgb.hdma.active() && self.ppu.in_hblank() {
+                cgb.hdma.copy_block();
+                self.run_hdma(rom);
+                self.clock = self.speed.clock(self.speed.cycles(self.clock) + REFERENCE_BLOCK);
+            }
+        } else if cgb.hdma.due() != 0 {
+            self.clock += self.speed.step();
+            self.run_hdma(rom);
+        }
+        self.clock != before
+    }
+
+    /// Copies the blocks that are due, two dots a byte; at once in the reference.
+    pub(crate) fn run_hdma(&mut self, rom: &[u8]) {
+        let reference = self.profile == Profile::PyBoy;
+        while self.cgb.as_ref().is_some_and(|cgb| cgb.hdma.due() != 0) {
+            for _ in 0..BLOCK {
+                let Some(cgb) = &mut self.cgb else { return };
+                let transfer = cgb.hdma.next_byte();
+                let v = match transfer.from {
+                    0x8000..=0x9FFF => 0xFF,
+                    from => self.memory(rom, from),
+                };
+                if !reference {
+                    self.sync_ppu(self.clock);
+                    self.clock += 2;
+                }
+                if self.ppu.vram_free(self.clock) {
+                    self.ppu.vram_seen_mut()[usize::from(transfer.to)] = v;
+                }
+            }
+            if let Some(cgb) = &mut self.cgb {
+                cgb.hdma.finish_block();
+                self.ppu.set_watch_hblank(cgb.hdma.active());
+            }
+        }
     }
 
     /// Plans the next time at which the processor has to look up.
     pub(crate) fn plan(&mut self) {
-        self.next_event =
-            self.ppu.next_event().min(self.timer.next_event()).min(self.serial.next_event());
+        let timed = self.timer.next_event().min(self.serial.next_event());
+        self.next_event = self.ppu.next_event().min(self.speed.clock(timed));
     }
 
     #[inline]
@@ -170,9 +261,9 @@ impl Machine {
     }
 
     fn run_dma(&mut self, rom: &[u8], clock: u64) {
-        while let Some(copy) = self.dma.take_due(clock) {
+        while let Some(copy) = self.dma.take_due(self.speed.cycles(clock)) {
             // Lines that end before this moment show OAM as it was.
-            self.ppu.sync(copy.at - 1);
+            self.ppu.sync(self.speed.clock(copy.at) - 1);
             let v = self.memory(rom, copy.from);
             self.ppu.write_oam(copy.to, v);
         }
@@ -185,7 +276,7 @@ impl Machine {
                 let at = self.rom_at[usize::from(addr >> 14)] + usize::from(addr & 0x3FFF);
                 rom.get(at).copied().unwrap_or(0xFF)
             }
-            0x8 | 0x9 => self.ppu.vram[usize::from(addr & 0x1FFF)],
+            0x8 | 0x9 => self.ppu.vram_seen()[usize::from(addr & 0x1FFF)],
             0xA | 0xB => self.cart.read_ram(addr),
             _ => self.wram[usize::from(addr & 0x1FFF)],
         }
@@ -222,7 +313,7 @@ impl Machine {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
                 if self.ppu.vram_free(clock) {
-                    self.ppu.vram[usize::from(addr & 0x1FFF)]
+                    self.ppu.vram_seen()[usize::from(addr & 0x1FFF)]
                 } else {
                     0xFF
                 }
@@ -244,7 +335,7 @@ impl Machine {
 
     /// An address of FE00–FEFF stands on the bus in the M-cycle that ends at `clock`.
     fn disturb_oam(&mut self, addr: u16, access: Access, clock: u64) {
-        if !self.dma.owns_oam() {
+        if !self.dma.owns_oam() && self.cgb.is_none() {
             self.ppu.disturb_oam(addr as u8, access, clock);
             if access == Access::Read {
                 self.ppu.disturb_first_row(addr as u8, None);
@@ -255,7 +346,7 @@ impl Machine {
     /// When the PPU sees a write whose M-cycle ends at `clock`.
     fn write_clock(&self, clock: u64) -> u64 {
         match self.profile {
-            Profile::Hardware => clock - 2,
+            Profile::Hardware => clock - self.speed.step() / 2,
             Profile::PyBoy => clock,
         }
     }
@@ -269,13 +360,17 @@ impl Machine {
     }
 
     /// Where an access to `addr` goes instead while an OAM DMA uses the same bus: VRAM has its own,
-    /// all other memories below FE00 share one. Call after [`sync_dma`](Self::sync_dma).
+    /// work RAM has on the Color, and all other memories below FE00 share one. Call after [`sync_dma`](Self::sync_dma).
     ///
     /// Source: Pan Docs "OAM DMA bus conflicts"; `DocBoy`'s tests `dma/dma_source_*`.
     fn conflict(&self, addr: u16) -> Option<u16> {
-        let in_vram = |addr: u16| addr >> 13 == 4;
+        let bus = |addr: u16| match addr >> 13 {
+            4 => 1,
+            6 | 7 if self.cgb.is_some() => 2,
+            _ => 0,
+        };
         let from = self.dma.copying()?;
-        (addr < 0xFE00 && in_vram(addr) == in_vram(from) && self.profile == Profile::Hardware)
+        (addr < 0xFE00 && bus(addr) == bus(from) && self.profile == Profile::Hardware)
             .then_some(from)
     }
 
@@ -301,13 +396,13 @@ impl Machine {
             }
             0xFF04..=0xFF07 => {
                 self.sync_timer(clock);
-                self.timer.read(addr, clock)
+                self.timer.read(addr, self.speed.cycles(clock))
             }
             0xFF0F => {
                 self.sync(rom, clock);
                 0xE0 | self.interrupt_flags
             }
-            0xFF10..=0xFF3F => self.apu.read(addr, clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.read(addr, clock, self.div_base()),
             0xFF46 => self.dma.read(),
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
@@ -324,7 +419,10 @@ impl Machine {
                     self.ppu.read(addr)
                 }
             }
-            _ => 0xFF,
+            _ => {
+                self.sync_for_color_io(clock);
+                self.read_color_io(addr, clock)
+            }
         }
     }
 
@@ -333,23 +431,23 @@ impl Machine {
     pub(crate) fn write_slow(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         self.sync_dma(rom, clock);
         if let Some(from) = self.conflict(addr) {
-            self.write_at(from, v, clock);
+            self.write_at(rom, from, v, clock);
             // The value arrives before the unit reads it.
             let copied = self.memory(rom, from);
             self.ppu.write_oam(from as u8, copied);
         } else {
-            self.write_at(addr, v, clock);
+            self.write_at(rom, addr, v, clock);
         }
     }
 
     /// Writes to `addr`, whoever uses the buses.
-    pub(crate) fn write_at(&mut self, addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_at(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         match addr {
             0x8000..=0x9FFF => {
                 let at = self.write_clock(clock);
                 self.sync_ppu(at);
                 if self.ppu.vram_free(at) {
-                    self.ppu.vram[usize::from(addr & 0x1FFF)] = v;
+                    self.ppu.vram_seen_mut()[usize::from(addr & 0x1FFF)] = v;
                 }
             }
             0..=0x7FFF => {
@@ -373,7 +471,7 @@ impl Machine {
                 self.hram[usize::from(addr & 0x7F)] = v;
                 self.horizon = 0;
             }
-            0xFF00..=0xFF7F => self.write_io(addr, v, self.io_clock(addr, clock)),
+            0xFF00..=0xFF7F => self.write_io(rom, addr, v, self.io_clock(addr, clock)),
         }
     }
 
@@ -386,7 +484,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn write_io(&mut self, addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_io(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         match addr {
             0xFF00 => {
                 let fell = self.joypad.write(v);
@@ -400,22 +498,23 @@ impl Machine {
             }
             0xFF02 => {
                 self.sync_serial(clock);
-                self.serial.write_sc(v, clock, self.timer.div_base);
+                self.serial.write_sc(v, self.speed.cycles(clock), self.timer.div_base);
                 self.horizon = 0;
             }
             0xFF04 => {
                 self.sync_timer(clock);
                 self.sync_serial(clock);
-                self.apu.div_reset(clock, self.timer.div_base);
-                if self.serial.reset_div(clock, self.timer.counter(clock)) {
+                self.apu.div_reset(clock, self.div_base());
+                let cycles = self.speed.cycles(clock);
+                if self.serial.reset_div(cycles, self.timer.counter(cycles)) {
                     self.request(irq::SERIAL);
                 }
-                self.timer.reset_div(clock);
+                self.timer.reset_div(cycles);
                 self.horizon = 0;
             }
             0xFF05..=0xFF07 => {
                 self.sync_timer(clock);
-                self.timer.write(addr, v, clock);
+                self.timer.write(addr, v, self.speed.cycles(clock));
                 self.horizon = 0;
             }
             0xFF0F => {
@@ -427,9 +526,9 @@ impl Machine {
                 self.interrupt_flags = v & irq::ALL;
                 self.horizon = 0;
             }
-            0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.div_base()),
             0xFF46 => {
-                self.dma.start(v, clock);
+                self.dma.start(v, self.speed.cycles(clock));
                 self.horizon = 0;
             }
             0xFF40..=0xFF4B => {
@@ -437,13 +536,18 @@ impl Machine {
                     0xFF41 => self.write_clock(clock),
                     _ => clock,
                 });
+                let was_on = self.ppu.lcd_on();
                 self.ppu.write(addr, v, clock);
+                if self.profile == Profile::PyBoy && !was_on && self.ppu.lcd_on() {
+                    // The first line begins with the end of the instruction, not with the access.
+                    self.ppu.begin_earlier(8 - 2 * self.speed.step());
+                }
                 self.take_ppu_irqs();
                 if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) || self.ppu.drawing(clock) {
                     self.horizon = 0;
                 }
             }
-            _ => {}
+            _ => self.write_color_io(rom, addr, v, clock),
         }
     }
 
@@ -457,32 +561,42 @@ impl Machine {
             0xFF00 => self.joypad.read(),
             0xFF01 => self.serial.sb(),
             0xFF02 => self.serial.sc(),
-            0xFF04..=0xFF07 => self.timer.read(addr, self.clock),
+            0xFF04..=0xFF07 => self.timer.read(addr, self.speed.cycles(self.clock)),
             0xFF0F => 0xE0 | self.interrupt_flags,
-            0xFF10..=0xFF3F => self.apu.peek(addr, self.clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.peek(addr, self.clock, self.div_base()),
             0xFF46 => self.dma.read(),
             0xFF40..=0xFF4B => self.ppu.read(addr),
-            _ => 0xFF,
+            _ => self.read_color_io(addr, self.clock),
         }
     }
 
     /// Whether hostile state bytes left every value where running on is short and safe.
     pub(crate) fn valid(&self) -> bool {
         let clock = self.clock;
+        let cycles = self.speed.cycles(clock);
         (0x1_0000..1 << 62).contains(&clock)
+            && self.speed.valid(clock)
+            && self.stall <= SWITCH_DOTS
+            && self.cgb.as_ref().is_none_or(|cgb| cgb.valid())
             && self.interrupt_flags & !irq::ALL == 0
             && self.ppu.valid(clock)
-            && self.timer.valid(clock)
-            && self.serial.valid(clock)
+            && self.timer.valid(cycles)
+            && self.serial.valid(cycles)
             && self.joypad.valid()
-            && self.dma.valid(clock)
+            && self.dma.valid(cycles)
             && self.apu.validate(clock)
             && self.cart.validate(clock)
     }
 
     /// Frame-ending signals since the last call.
     pub(crate) fn take_frame_signals(&mut self) -> u8 {
-        self.ppu.take_signals() & (signal::FRAME | signal::TOP | signal::LCD)
+        let signals = self.ppu.take_signals();
+        if signals & signal::HBLANK != 0 {
+            if let Some(cgb) = &mut self.cgb {
+                cgb.hdma.hblank();
+            }
+        }
+        signals & (signal::FRAME | signal::TOP | signal::LCD)
     }
 }
 
@@ -490,7 +604,9 @@ impl Machine {
 type Bank = [u8; 0x4000];
 
 /// The bus while no OAM DMA runs: memories are served directly.
-pub(crate) struct FastBus<'a> {
+///
+/// `STEP` is the length of an M-cycle in dots: 4, or 2 at double speed.
+pub(crate) struct FastBus<'a, const STEP: u64> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     /// What 0000–3FFF shows.
@@ -509,7 +625,7 @@ fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
     at.map(|at| rom.get(at..).and_then(|r| r.first_chunk()).unwrap_or(&[0xFF; 0x4000]))
 }
 
-impl<'a> FastBus<'a> {
+impl<'a, const STEP: u64> FastBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
         let [low, high] = banks(rom, m.rom_at);
         let horizon = m.horizon;
@@ -531,15 +647,15 @@ impl<'a> FastBus<'a> {
     }
 }
 
-impl Bus for FastBus<'_> {
+impl<const STEP: u64> Bus for FastBus<'_, STEP> {
     #[inline(always)]
     fn idle(&mut self) {
-        self.since += 4;
+        self.since += STEP as i64;
     }
 
     #[inline(always)]
     fn idle_at(&mut self, addr: u16) {
-        self.since += 4;
+        self.since += STEP as i64;
         if addr >> 8 == 0xFE {
             let clock = self.now();
             self.m.count_in_oam(self.rom, addr, clock);
@@ -583,12 +699,12 @@ impl Bus for FastBus<'_> {
 
     #[inline(always)]
     fn room(&self) -> u64 {
-        (-self.since).max(0) as u64
+        (-self.since).max(0) as u64 * 4 / STEP
     }
 
     #[inline(always)]
     fn skip(&mut self, cycles: u64) {
-        self.since += cycles as i64;
+        self.since += (cycles * STEP / 4) as i64;
     }
 
     #[inline(always)]
@@ -603,18 +719,22 @@ impl Bus for FastBus<'_> {
 
     #[inline(always)]
     fn steady_line(&self, low: u8) -> (u8, u64) {
-        self.m.steady_line(low, self.now())
+        let (value, dots) = self.m.steady_line(low, self.now());
+        (value, dots * 4 / STEP)
     }
 
     #[inline(always)]
     fn stop(&mut self) -> bool {
         let clock = self.now();
-        self.m.stop(clock)
+        let (clock, stays) = self.m.stop(self.rom, clock);
+        self.horizon = self.m.horizon;
+        self.since = clock.wrapping_sub(self.horizon) as i64;
+        stays
     }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.since += 4;
+        self.since += STEP as i64;
         if addr < 0x8000 {
             let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
             bank[usize::from(addr & 0x3FFF)]
@@ -632,7 +752,7 @@ impl Bus for FastBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.since += 4;
+        self.since += STEP as i64;
         if addr & 0xE000 == 0xC000 {
             self.m.wram[usize::from(addr & 0x1FFF)] = v;
         } else if (0xFF80..0xFFFF).contains(&addr) {
@@ -653,12 +773,13 @@ pub(crate) struct DmaBus<'a> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     pub(crate) clock: u64,
+    step: u64,
 }
 
 impl<'a> DmaBus<'a> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let clock = m.clock;
-        Self { m, rom, clock }
+        let (clock, step) = (m.clock, m.speed.step());
+        Self { m, rom, clock, step }
     }
 
     /// Only HRAM can be used without noticing the transfer.
@@ -671,12 +792,12 @@ impl<'a> DmaBus<'a> {
 impl Bus for DmaBus<'_> {
     #[inline(always)]
     fn idle(&mut self) {
-        self.clock += 4;
+        self.clock += self.step;
     }
 
     #[inline(always)]
     fn idle_at(&mut self, addr: u16) {
-        self.clock += 4;
+        self.clock += self.step;
         if addr >> 8 == 0xFE {
             self.m.count_in_oam(self.rom, addr, self.clock);
         }
@@ -714,12 +835,12 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn room(&self) -> u64 {
-        self.m.horizon.saturating_sub(self.clock)
+        self.m.horizon.saturating_sub(self.clock) * 4 / self.step
     }
 
     #[inline(always)]
     fn skip(&mut self, cycles: u64) {
-        self.clock += cycles;
+        self.clock += cycles * self.step / 4;
     }
 
     #[inline(always)]
@@ -729,12 +850,14 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn stop(&mut self) -> bool {
-        self.m.stop(self.clock)
+        let stays;
+        (self.clock, stays) = self.m.stop(self.rom, self.clock);
+        stays
     }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += 4;
+        self.clock += self.step;
         if Self::in_hram(addr) {
             return self.m.hram[usize::from(addr & 0x7F)];
         }
@@ -743,7 +866,7 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += 4;
+        self.clock += self.step;
         if Self::in_hram(addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
             return;

@@ -35,6 +35,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of machines and random butt
 Profile = Annotated[
     Literal["hardware", "pyboy"], typer.Option(help="Whose behaviour in detail to follow.")
 ]
+Model = Annotated[
+    Literal["auto", "dmg", "cgb"],
+    typer.Option(help="Which console; the one that the ROM asks for without it."),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -72,6 +76,7 @@ def play(
     gif: Annotated[Path | None, typer.Option(help="Write an animation here.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Draw the last screen here.")] = False,
     profile: Profile = "hardware",
+    model: Model = "auto",
     threads: Threads = None,
     seed: Seed = 0,
 ) -> None:
@@ -83,6 +88,7 @@ def play(
             frames=frames,
             buttons=buttons,
             profile=profile,
+            model=model,
             threads=threads,
             seed=seed,
             png=png,

@@ -4,12 +4,14 @@
 //! `../shared` beside the repository. Tests that need it say so and pass without it.
 
 mod acid2;
+mod color;
 mod common;
 mod docboy;
 mod mealybug;
 mod mooneye;
 mod robustness;
 mod rtc3;
+mod same_suite;
 mod save_state;
 mod sm83;
 mod strict;

@@ -19,10 +19,10 @@ fn games() -> Vec<PathBuf> {
         .unwrap()
         .flat_map(|game| std::fs::read_dir(game.unwrap().path()).unwrap())
         .map(|file| file.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "gb"))
+        .filter(|path| path.extension().is_some_and(|e| e == "gb" || e == "gbc"))
         .collect();
     roms.sort();
-    assert!(roms.len() >= 10, "found {} games", roms.len());
+    assert!(roms.len() >= 12, "found {} games", roms.len());
     roms
 }
 
