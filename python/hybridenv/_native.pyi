@@ -38,6 +38,7 @@ class Batch:
         seed: int | None,
         task: RawTask | None,
         warm_up: Sequence[tuple[int, int]],
+        opening: Sequence[tuple[int, int]],
     ) -> Batch: ...
     @property
     def obs_shape(self) -> tuple[int, ...]: ...

@@ -93,12 +93,14 @@ class GameBoyBatch:
     `Button`). They are held for the first `press_frames` frames of the step, by default for all of
     them, and let go unless the next step presses them again.
 
-    **Starts.** An episode starts at power-on followed by the task's `Task.start`, or at the state
-    given to `set_start`. The machine is deterministic, so without a seed all starts are equal.
-    With one, env i owns the SplitMix64 stream of ``(seed + i) mod 2**64``, and every start of the
-    env draws two numbers from it: the low 16 bits of the first become the machine's 16-bit divider
-    (which games use for chance), and the high half of the second times ``noop_max + 1`` (a whole
-    number 0 to `noop_max`) is the number of frames that pass without input before the episode.
+    **Starts.** An episode starts at power-on followed by the task's `Task.start` and
+    `Task.opening`, or at exactly the state given to `set_start`. The machine is deterministic, so
+    without a seed all starts are equal. With one, env i owns the SplitMix64 stream of
+    ``(seed + i) mod 2**64``, and every start of the env draws two numbers from it: the low 16 bits
+    of the first become the machine's 16-bit divider (which games use for chance), and the high half
+    of the second times ``noop_max + 1`` (a whole number 0 to `noop_max`) is the number of frames
+    that pass without input. Both happen after `Task.start` and before `Task.opening`, or to the
+    state of `set_start`.
     Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 
     **Threads.** One thread at a time may be inside a call; a second one gets `BusyError`. The
@@ -131,8 +133,8 @@ class GameBoyBatch:
         model: ``"dmg"`` is the monochrome Game Boy, ``"cgb"`` the Game Boy Color, on which older
             games get colours too; ``"auto"`` takes the Color for games that know it.
         seed: Seed of the starts, see above; `None` for equal starts.
-        task: Reward, ends of episodes, infos and warm-up; `None` for none of them.
-        noop_max: Most idle frames before a seeded start.
+        task: Reward, ends of episodes, infos, warm-up and opening; `None` for none of them.
+        noop_max: Most idle frames of a seeded start.
 
     Raises:
         ArgumentError: An argument has a wrong type or value.
@@ -181,6 +183,7 @@ class GameBoyBatch:
             seed=whole_or_none("seed", seed, 0, _SEEDS - 1),
             task=None if task is None else task.compiled(),
             warm_up=[] if task is None else list(task.start),
+            opening=[] if task is None else list(task.opening),
         )
         self._n = n
         self._frame_skip = frame_skip
@@ -267,7 +270,7 @@ class GameBoyBatch:
 
         Raises:
             ArgumentError: A wrong type, shape or value.
-            EnvCrashedError: One of these envs crashed in its idle frames.
+            EnvCrashedError: One of these envs crashed in its idle frames or its opening.
         """
         return self._native.reset(self._seeds(seed), mask)
 
@@ -333,8 +336,12 @@ class GameBoyBatch:
     def set_start(self, state: bytes | None, *, mask: Mask | None = None) -> None:
         """Choose where later episodes start.
 
+        Without a seed, episodes start at exactly this state. With one, the divider and the idle
+        frames vary it. `Task.opening` leads on from power-on, so it is not played here.
+
         Args:
-            state: A state of `save_state`; `None` for power-on and the task's warm-up again.
+            state: A state of `save_state`; `None` for power-on, `Task.start` and `Task.opening`
+                again.
             mask: bool[n], the envs concerned; `None` for all.
 
         Raises:

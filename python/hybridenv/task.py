@@ -184,8 +184,11 @@ class Task:
         truncated: The episode is cut off when one of these holds.
         max_steps: The episode is cut off after so many steps; `None` for never.
         info: Names of fields reported after every step as int64[n].
-        start: What is played after power-on before an episode starts: pairs of a button mask
-            (0 to 255) and a number of frames. It runs once; every reset copies the result.
+        start: What is played after power-on: pairs of a button mask (0 to 255) and a number of
+            frames (at least 1). It runs once; every start of an episode copies the result.
+        opening: What is played from there at every start, in the same form. A seed has its effect
+            before, so this is the place for the press that a game draws its chance from. Starts
+            without a seed are all the same, so their opening runs once as well.
 
     Whatever sequences it is given, a task keeps tuples and a read-only mapping.
 
@@ -200,6 +203,7 @@ class Task:
     max_steps: int | None = None
     info: Sequence[str] = ()
     start: Sequence[tuple[int, int]] = ()
+    opening: Sequence[tuple[int, int]] = ()
 
     def __post_init__(self) -> None:
         fields = dict(self.fields)
@@ -214,13 +218,13 @@ class Task:
             self._check_name(f"Task.info[{k}]", item)
         if self.max_steps is not None:
             _whole("Task.max_steps", self.max_steps, 1, 2**63 - 1)
-        for k, entry in enumerate(self._as_tuple("start")):
-            if not isinstance(entry, tuple) or len(entry) != 2:
-                raise TaskError(
-                    f"Task.start[{k}]: got {entry!r}, expected a pair (buttons, frames)"
-                )
-            _whole(f"Task.start[{k}] buttons", entry[0], 0, 0xFF)
-            _whole(f"Task.start[{k}] frames", entry[1], 1, 2**32 - 1)
+        for part in ("start", "opening"):
+            for k, entry in enumerate(self._as_tuple(part)):
+                what = f"Task.{part}[{k}]"
+                if not isinstance(entry, tuple) or len(entry) != 2:
+                    raise TaskError(f"{what}: got {entry!r}, expected a pair (buttons, frames)")
+                _whole(f"{what} buttons", entry[0], 0, 0xFF)
+                _whole(f"{what} frames", entry[1], 1, 2**32 - 1)
 
     def _as_tuple(self, part: str) -> tuple[Any, ...]:
         """Store a part as a tuple, whatever sequence it came as."""

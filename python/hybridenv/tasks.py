@@ -1,5 +1,6 @@
 """Ready tasks."""
 
+from hybridenv.buttons import Button
 from hybridenv.task import Compare, Delta, Field, Task
 
 __all__ = ["POLAR_POST"]
@@ -19,13 +20,16 @@ POLAR_POST = Task(
     max_steps=2_250,
     info=("score", "lives", "level", "progress"),
     start=((0, 30),),
+    opening=((Button.START, 8), (0, 1)),
 )
 """The embedded game: a hundredth of the points scored in the step, over with the last life.
 
-An episode starts at the title, which A or Start leaves. What the sea holds then depends on the
-machine's divider, which a seed sets, and on the frame of that press. `info` has `score`, `lives` (3
-at first), `level` (from 1) and `progress` (pixels travelled in the level). An episode is cut off
-after 2,250 steps: five minutes of the game at 8 frames a step, fifteen at 24.
+The reward is never negative: losing a life costs only what could have been scored with it, and a
+score that starts over at zero is no loss. An episode starts in the first frame of a game. What its
+sea holds depends on the machine's divider and on the frame in which the opening presses Start: a
+seed sets the one and, with `noop_max`, moves the other. `info` has `score`, `lives` (3 at first),
+`level` (from 1) and `progress` (pixels travelled in the level). An episode is cut off after 2,250
+steps: five minutes of the game at 8 frames a step, fifteen at 24.
 
 Source: the memory map in `docs/game.md`.
 """

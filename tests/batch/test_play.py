@@ -18,7 +18,7 @@ Table = NDArray[np.uint8]
 
 
 def same(left: StepResult, right: StepResult) -> bool:
-    columns = list(zip(left[:4], right[:4], strict=True))
+    columns = [(getattr(left, name), getattr(right, name)) for name in StepResult._fields[:4]]
     columns += [(left.info[key], right.info[key]) for key in left.info]
     return all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in columns)
 

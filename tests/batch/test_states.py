@@ -90,6 +90,24 @@ def test_a_start_replaces_power_on(make: MakeBatch, batch: GameBoyBatch) -> None
     assert states_of(plain) == [origin] * 3
 
 
+def test_a_given_start_is_exact_until_a_seed_varies_it(
+    make: MakeBatch, batch: GameBoyBatch
+) -> None:
+    begin = batch.save_state(1)
+    plain = make(n=3, task=POLAR_POST)
+    plain.set_start(begin)
+    plain.reset()
+    assert states_of(plain) == [begin] * 3
+    frames = int(plain.frames[0])
+    plain.reset(seed=[None, 0, 1])
+    assert list(plain.frames) == [frames] * 3, "an opening was played"
+    one, *others = states_of(plain)
+    assert one == begin
+    assert len({begin, *others}) == 3
+    ram = [plain.memory(i)[0xC000:0xE000] for i in range(3)]
+    assert len(set(ram)) == 1, "more than the divider was changed"
+
+
 def test_every_damaged_byte_is_noticed_and_changes_nothing(batch: GameBoyBatch) -> None:
     state = batch.save_state(0)
     before = states_of(batch)

@@ -1,5 +1,6 @@
 """Tasks: what they may say, and that Rust computes what they say."""
 
+import time
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
@@ -143,6 +144,60 @@ def test_the_warm_up_is_played_once_before_the_start(make: MakeBatch) -> None:
     )
 
 
+PRESS_A = Task(
+    {"pad": Field(0xC001)},
+    reward=[Compare("pad", "changed")],
+    info=["pad"],
+    start=[(0, 5)],
+    opening=[(0x10, 3)],
+)
+"""Pays when the small cartridge sees other buttons; the opening holds A."""
+
+
+def test_an_opening_follows_divider_and_idle_frames(make: MakeBatch, make_rom: MakeRom) -> None:
+    n, noop_max = 6, 9
+    opened = make(make_rom(), n=n, seed=4, noop_max=noop_max, task=PRESS_A)
+    seeded = make(make_rom(), n=n, seed=4, noop_max=noop_max, task=Task(start=[(0, 5)]))
+    obs = opened.reset()
+    seeded.reset()
+    assert len(set(opened.frames.tolist())) > 1
+    by_hand = make(make_rom(), n=n, frame_skip=3)
+    by_hand.load_states(seeded.save_states())
+    played = by_hand.step(np.full(n, 0x10, dtype=np.uint8))
+    assert np.array_equal(obs, played.obs)
+    assert np.array_equal(opened.clocks, by_hand.clocks)
+    ram = range(0xC000, 0xE000)
+    assert np.array_equal(opened.read_memory(ram), by_hand.read_memory(ram))
+
+
+def test_an_episode_is_compared_with_the_end_of_its_opening(
+    make: MakeBatch, make_rom: MakeRom
+) -> None:
+    batch = make(make_rom(), n=2, seed=1, task=PRESS_A)
+    batch.reset()
+    held = np.array([0x10, 0], dtype=np.uint8)
+    assert batch.step(held).reward.tolist() == [0, 1]
+    result = batch.step(held, restart=np.array([True, True]))
+    assert result.reward.tolist() == [0, 0]
+    assert (result.info["pad"] & 0x0F).tolist() == [0b1110] * 2
+    assert batch.step(held).reward.tolist() == [0, 1]
+
+
+def test_without_a_seed_the_opening_is_played_once(make: MakeBatch) -> None:
+    n, frames = 64, 6_000
+    begin = time.perf_counter()
+    batch = make(n=n, task=Task(opening=[(0, frames)]))
+    once = time.perf_counter() - begin
+    begin = time.perf_counter()
+    first = batch.reset()
+    assert time.perf_counter() - begin < once, f"{n} resets took longer than one opening"
+    assert list(batch.frames) == [frames] * n
+    assert np.array_equal(batch.reset(), first)
+    mixed = batch.reset(seed=[7] + [None] * (n - 1))
+    assert list(batch.frames) == [frames] * n
+    assert np.array_equal(mixed[1:], first[1:])
+
+
 def test_without_a_task_nothing_is_paid_and_nothing_ends(make: MakeBatch) -> None:
     batch = make(n=3)
     batch.reset()
@@ -190,6 +245,10 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: AnyTask(start=[(256, 1)]), r"Task.start\[0\] buttons: got 256"),
     (lambda: AnyTask(start=[(0, 0)]), r"Task.start\[0\] frames: got 0"),
     (lambda: AnyTask(start=[5]), r"Task.start\[0\]: got 5, expected a pair"),
+    (lambda: AnyTask(start=[(0, 1)], opening=[(0, 1), (-1, 1)]), r"opening\[1\] buttons: got -1"),
+    (lambda: AnyTask(opening=[(0, 2**32)]), r"Task.opening\[0\] frames: got 4294967296"),
+    (lambda: AnyTask(opening=[(1, 2, 3)]), r"Task.opening\[0\]: got \(1, 2, 3\), expected a pair"),
+    (lambda: AnyTask(opening=8), "Task.opening: got 8, expected a sequence"),
 ]
 
 

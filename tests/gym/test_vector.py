@@ -169,6 +169,44 @@ def test_default_task_is_the_embedded_games() -> None:
     assert set(info) == {f"{mask}{name}" for mask in ("", "_") for name in POLAR_POST.info}
 
 
+@pytest.mark.parametrize("profile", ["hardware", "pyboy"])
+def test_the_embedded_game_is_being_played_from_the_start(profile: Any) -> None:
+    chance = [0xC012, 0xC013]  # the state of the game's generator
+    objects = range(0xC030, 0xC080)
+    env = GameBoyVectorEnv(32, frame_skip=8, profile=profile)
+    first, _ = env.reset(seed=0)
+    ram = env.batch.read_memory([0xC002, *chance])
+    assert (ram[:, 0] == 1).all(), "not playing yet"
+    assert len({row.tobytes() for row in ram[:, 1:]}) >= 20
+    episode = [env.step(noops(32)) for _ in range(40)]
+    seas = env.batch.read_memory(objects)
+    assert len({row.tobytes() for row in seas}) >= 20
+    again, _ = env.reset(seed=0)
+    assert np.array_equal(again, first)
+    for obs, reward, terminated, truncated, _ in episode:
+        step = env.step(noops(32))
+        for one, other in zip((obs, reward, terminated, truncated), step[:4], strict=True):
+            assert np.array_equal(one, other)
+    assert np.array_equal(env.batch.read_memory(objects), seas)
+
+
+def test_the_embedded_game_pays_for_points_and_never_punishes(rng: np.random.Generator) -> None:
+    env = GameBoyVectorEnv(16)
+    env.reset(seed=0)
+    before = np.zeros(16, dtype=np.int64)
+    starting = np.zeros(16, dtype=np.bool_)
+    paid, ends = 0.0, 0
+    for _ in range(200):
+        _, reward, terminated, truncated, info = env.step(rng.integers(0, 11, 16))
+        points = np.where(starting, 0, info["score"] - before)
+        assert (reward >= 0).all()
+        assert reward.tolist() == (points * 0.01).astype(np.float32).tolist()
+        before, starting = info["score"], terminated | truncated
+        paid, ends = paid + float(reward.sum()), ends + int(starting.sum())
+    assert paid > 10
+    assert ends >= 10
+
+
 def test_another_rom_has_no_task(root: Any) -> None:
     rom = (root / "python" / "hybridenv" / "data" / "polar_post.gb").read_bytes()
     env = GameBoyVectorEnv(2, rom=rom)

@@ -43,6 +43,7 @@ fn batch(threads: usize) -> Batch {
             ..Program::default()
         },
         warm_up: WARM_UP.to_vec(),
+        opening: Vec::new(),
     };
     let mut batch = Batch::new(config, &mut never).expect("the options are right");
     batch.reset(None, None, &mut never).expect("the game starts");

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use gb_core::{GameBoy, Model, Profile, Rom};
 
 use crate::buffers::{Buffer, BufferPool};
-use crate::env::{catch, power_on, Env, Pace, Status};
+use crate::env::{catch, Env, Pace, Status};
 use crate::error::BatchError;
 use crate::export::{Format, Observation};
 use crate::pool::{copies, Pool};
+use crate::start::{length, Start};
 use crate::task::{Outcome, Program};
 
 /// Everything that a batch is built from.
@@ -34,8 +35,10 @@ pub struct Config {
     pub seed: Option<u64>,
     /// What pays and ends episodes.
     pub program: Program,
-    /// Buttons and frames between power-on and the start of an episode.
+    /// Masks of buttons, each with a number of frames: played once after power-on.
     pub warm_up: Vec<(u8, u32)>,
+    /// The same, played at every start: after the warm-up and what a seed changes.
+    pub opening: Vec<(u8, u32)>,
 }
 
 /// The results of one step of all environments.
@@ -71,11 +74,11 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Powers the machines on and plays the warm-up, once per cartridge.
+    /// Powers the machines on and plays the warm-up and the opening, once per cartridge.
     ///
     /// # Errors
     /// [`BatchError::Argument`], [`BatchError::Threads`], [`BatchError::Interrupted`], or
-    /// [`BatchError::Crashed`] when a warm-up panicked.
+    /// [`BatchError::Crashed`] when one of the scripts panicked.
     pub fn new(config: Config, poll: &mut dyn FnMut() -> bool) -> Result<Self, BatchError> {
         let n = config.roms.len();
         check(n > 0, || "n: got 0, expected at least 1".to_owned())?;
@@ -128,7 +131,7 @@ impl Batch {
     /// # Errors
     /// [`BatchError::Argument`] for lengths other than `n`; [`BatchError::Crashed`];
     /// [`BatchError::Interrupted`], after which every masked environment has restarted, perhaps
-    /// with fewer idle frames.
+    /// with fewer frames of idling and opening.
     pub fn reset(
         &mut self,
         seeds: Option<&[Option<u64>]>,
@@ -138,18 +141,21 @@ impl Batch {
         self.check_len("seed", seeds.map(<[_]>::len))?;
         self.check_len("mask", mask.map(<[_]>::len))?;
         let (pace, program, observation) = (self.pace, &self.program, self.observation);
+        let chosen = |i: usize| mask.is_none_or(|mask| mask[i]);
+        let seed = |i: usize| seeds.and_then(|seeds| seeds[i]);
         let mut obs = self.buffers.take(self.envs.len() * observation.bytes());
         let pictures = obs.as_mut_slice().chunks_mut(observation.bytes());
-        let items: Vec<_> = self.envs.iter_mut().zip(pictures).enumerate().collect();
-        let frames = copies(items.len()) + items.len() as u64 * u64::from(pace.noop_max);
+        let restarting = self.envs.iter().enumerate().filter(|(i, _)| chosen(*i));
+        let frames = copies(self.envs.len())
+            + restarting.map(|(i, env)| env.restart_frames(seed(i), pace)).sum::<u64>();
+        let items = self.envs.iter_mut().zip(pictures).enumerate().collect();
         let interrupted = self.pool.run(items, frames, poll, |(i, (env, picture)), stop| {
-            if mask.is_none_or(|mask| mask[i]) {
-                let seed = seeds.and_then(|seeds| seeds[i]);
-                env.guard(|env| env.restart(seed, pace, program, stop));
+            if chosen(i) {
+                env.guard(|env| env.restart(seed(i), pace, program, stop));
             }
             observation.write(env.machine.picture(), picture);
         });
-        self.outcome(interrupted, |i| mask.is_none_or(|mask| mask[i]))?;
+        self.outcome(interrupted, chosen)?;
         Ok(obs)
     }
 
@@ -183,9 +189,16 @@ impl Batch {
             let report = rows.next().unwrap_or_default();
             Seat { env, picture, outcome, report }
         };
+        let frames_of = |(i, env): (usize, &Env)| {
+            if restarts(i) {
+                env.restart_frames(None, pace)
+            } else {
+                u64::from(pace.frame_skip)
+            }
+        };
+        let frames = self.envs.iter().enumerate().map(frames_of).sum();
         let seats = self.envs.iter_mut().zip(pictures).zip(&mut outcomes).map(seat);
         let items: Vec<_> = seats.enumerate().collect();
-        let frames = n as u64 * u64::from(pace.frame_skip);
         let interrupted = self.pool.run(items, frames, poll, |(i, seat), stop| {
             let Seat { env, picture, outcome, report } = seat;
             env.guard(|env| {
@@ -358,30 +371,31 @@ pub(crate) fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(),
     }
 }
 
-/// The state after power-on and warm-up of each distinct cartridge, by its address.
+/// The start of each distinct cartridge, by its address.
 fn origins(
     pool: &Pool,
     config: &Config,
     poll: &mut dyn FnMut() -> bool,
-) -> Result<HashMap<*const Rom, Arc<GameBoy>>, BatchError> {
+) -> Result<HashMap<*const Rom, Arc<Start>>, BatchError> {
     let mut first_env = HashMap::new();
     for (i, rom) in config.roms.iter().enumerate() {
         first_env.entry(Arc::as_ptr(rom)).or_insert(i);
     }
-    let mut started: Vec<(usize, Result<GameBoy, String>)> =
+    let mut started: Vec<(usize, Result<Start, String>)> =
         first_env.values().map(|&i| (i, Err(String::new()))).collect();
-    let per_rom: u64 = config.warm_up.iter().map(|&(_, frames)| u64::from(frames)).sum();
+    let (warm_up, opening) = (&config.warm_up, &config.opening);
+    let per_rom = length(warm_up) + length(opening);
     let frames = copies(started.len()) + started.len() as u64 * per_rom;
     let interrupted = pool.run(started.iter_mut().collect(), frames, poll, |(i, out), stop| {
         let rom = &config.roms[*i];
-        *out = catch(|| power_on(rom, config.profile, config.model, &config.warm_up, stop));
+        *out = catch(|| Start::power_on(rom, config.profile, config.model, warm_up, opening, stop));
     });
     if interrupted {
         return Err(BatchError::Interrupted);
     }
     let n = config.roms.len();
-    let origin = |(env, machine): (usize, Result<GameBoy, String>)| match machine {
-        Ok(machine) => Ok((Arc::as_ptr(&config.roms[env]), Arc::new(machine))),
+    let origin = |(env, start): (usize, Result<Start, String>)| match start {
+        Ok(start) => Ok((Arc::as_ptr(&config.roms[env]), Arc::new(start))),
         Err(payload) => Err(BatchError::Crashed { env, count: 1, n, payload }),
     };
     started.into_iter().map(origin).collect()

@@ -2,12 +2,13 @@
 
 use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 
-use gb_core::{GameBoy, Model, Profile, Rom, StateError};
+use gb_core::{GameBoy, StateError};
 
 use crate::seed::SplitMix64;
+use crate::start::{run_frames, Start};
 use crate::task::{Outcome, Program, Tracker};
 
 /// How an environment plays, the same for all of a batch.
@@ -43,51 +44,20 @@ pub struct Env {
     /// The seeded variation of its starts; without one every start is the same.
     pub stream: Option<SplitMix64>,
     /// Where an episode starts.
-    pub start: Arc<GameBoy>,
-    /// Where an episode starts unless the user says otherwise: power-on and the warm-up.
-    pub origin: Arc<GameBoy>,
+    pub start: Arc<Start>,
+    /// Where an episode starts unless the user says otherwise: power-on, warm-up and opening.
+    pub origin: Arc<Start>,
     /// Samples a second of the sound, if any.
     pub audio: Option<u32>,
     /// The next step panics (fault injection).
     pub doomed: bool,
 }
 
-/// Powers a machine on and plays the warm-up, each entry a mask of buttons and a number of frames.
-/// Without a `model`, it is the one that the cartridge asks for. Stops early when `stop` is up.
-pub fn power_on(
-    rom: &Arc<Rom>,
-    profile: Profile,
-    model: Option<Model>,
-    warm_up: &[(u8, u32)],
-    stop: &AtomicBool,
-) -> GameBoy {
-    let mut machine =
-        GameBoy::with_model(Arc::clone(rom), profile, model.unwrap_or_else(|| Model::of(rom)));
-    for (index, &(buttons, frames)) in warm_up.iter().enumerate() {
-        machine.set_buttons(buttons);
-        let last = index + 1 == warm_up.len();
-        run_frames(&mut machine, frames, last, stop);
-    }
-    machine.set_buttons(0);
-    machine
-}
-
-/// Runs frames, at most the last one with a picture; false when `stop` came first.
-fn run_frames(machine: &mut GameBoy, frames: u32, picture: bool, stop: &AtomicBool) -> bool {
-    for left in (0..frames).rev() {
-        machine.run_frame(picture && left == 0);
-        if left > 0 && stop.load(Ordering::Relaxed) {
-            return false;
-        }
-    }
-    true
-}
-
 impl Env {
-    /// An environment that stands at `origin`, not started.
-    pub fn new(origin: Arc<GameBoy>, seed: Option<u64>) -> Self {
+    /// An environment whose machine has warmed up and waits for its first start.
+    pub fn new(origin: Arc<Start>, seed: Option<u64>) -> Self {
         Self {
-            machine: GameBoy::clone(&origin),
+            machine: origin.base().clone(),
             tracker: Tracker::default(),
             status: Status::Fresh,
             stream: seed.map(SplitMix64::new),
@@ -121,14 +91,22 @@ impl Env {
             self.stream = Some(SplitMix64::new(seed));
         }
         let start = Arc::clone(&self.start);
-        self.replace_machine(&start)?;
+        let seeded = self.stream.is_some();
+        self.replace_machine(if seeded { start.base() } else { start.plain() })?;
         if let Some(stream) = &mut self.stream {
-            self.machine.set_div(stream.next_u64() as u16);
-            let idle = stream.next_up_to(pace.noop_max);
-            run_frames(&mut self.machine, idle, true, stop);
+            start.vary(&mut self.machine, stream, pace.noop_max, stop);
         }
         self.begin(program);
         Ok(())
+    }
+
+    /// The most frames that [`Env::restart`] runs.
+    pub fn restart_frames(&self, seed: Option<u64>, pace: Pace) -> u64 {
+        if seed.is_some() || self.stream.is_some() {
+            self.start.most_frames(pace.noop_max)
+        } else {
+            0
+        }
     }
 
     /// Makes the machine a copy of `other` but for the sound setting.
@@ -145,7 +123,7 @@ impl Env {
     /// A new machine for this environment, as a panic may have left any part of the old one half
     /// done.
     pub fn spare(&self) -> GameBoy {
-        let mut machine = GameBoy::clone(&self.start);
+        let mut machine = self.start.base().clone();
         machine.set_audio(self.audio);
         machine
     }

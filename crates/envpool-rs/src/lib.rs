@@ -16,6 +16,7 @@ mod export;
 mod pool;
 mod seed;
 mod single;
+mod start;
 mod states;
 mod task;
 

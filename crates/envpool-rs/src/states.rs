@@ -8,6 +8,7 @@ use gb_core::{GameBoy, StateError};
 use crate::batch::{check, Batch};
 use crate::env::{Env, Status};
 use crate::error::BatchError;
+use crate::start::Start;
 use crate::task::{Program, Tracker};
 
 /// One environment's machine and episode.
@@ -67,7 +68,8 @@ impl Batch {
     }
 
     /// Makes `state` the start of every later episode in the environments of `mask` (all without
-    /// one); without a state it is power-on and the warm-up again.
+    /// one), exactly but for what a seed varies: no opening follows it. Without a state the start
+    /// is power-on, warm-up and opening again.
     ///
     /// # Errors
     /// [`BatchError::Argument`] for a length other than `n`; [`BatchError::State`] when an
@@ -82,18 +84,18 @@ impl Batch {
         let chosen = |i: usize| mask.is_none_or(|mask| mask[i]);
         if let Some(state) = state {
             for (i, env) in self.envs.iter().enumerate().filter(|(i, _)| chosen(*i)) {
-                let rom = Arc::as_ptr(env.origin.rom());
+                let rom = Arc::as_ptr(env.origin.base().rom());
                 if let std::collections::hash_map::Entry::Vacant(slot) = starts.entry(rom) {
-                    let mut machine = GameBoy::clone(&env.origin);
+                    let mut machine = env.origin.base().clone();
                     machine
                         .load_state(state)
                         .map_err(|source| BatchError::State { env: i, source })?;
-                    slot.insert(Arc::new(machine));
+                    slot.insert(Arc::new(Start::at(machine)));
                 }
             }
         }
         for (_, env) in self.envs.iter_mut().enumerate().filter(|(i, _)| chosen(*i)) {
-            let rom = Arc::as_ptr(env.origin.rom());
+            let rom = Arc::as_ptr(env.origin.base().rom());
             env.start = Arc::clone(starts.get(&rom).unwrap_or(&env.origin));
         }
         Ok(())

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use envpool_rs::{
-    never, Batch, BatchError, Config, Encoding, Field, Format, Observation, Op, Program, Step,
-    Term, Test, DEFAULT_PALETTE,
+    never, Batch, BatchError, Config, Encoding, Field, Format, Observation, Op, Program,
+    SplitMix64, Step, Term, Test, DEFAULT_PALETTE,
 };
 use gb_core::{Profile, Rom};
 
@@ -44,6 +44,7 @@ fn config(n: usize) -> Config {
         seed: None,
         program: Program::default(),
         warm_up: Vec::new(),
+        opening: Vec::new(),
     }
 }
 
@@ -246,6 +247,72 @@ fn starts_are_power_on_and_warm_up_or_a_given_state() {
     assert_eq!(memory(&batch), origin);
 }
 
+/// What a seed makes of a state, step by step: divider, idle frames, opening.
+fn varied(state: &[u8], seed: u64, noop_max: u32, opening: &[(u8, u32)]) -> Vec<u8> {
+    let mut batch = start(Config { frame_skip: 1, press_frames: 1, ..config(1) });
+    batch.load_state(0, state).unwrap();
+    let mut stream = SplitMix64::new(seed);
+    batch.machine_mut(0).unwrap().set_div(stream.next_u64() as u16);
+    for (buttons, frames) in [&[(0, stream.next_up_to(noop_max))], opening].concat() {
+        (0..frames).for_each(|_| drop(step(&mut batch, &[buttons])));
+    }
+    batch.save_state(0).unwrap()
+}
+
+fn states(batch: &Batch) -> Vec<Vec<u8>> {
+    (0..batch.n()).map(|i| batch.save_state(i).unwrap()).collect()
+}
+
+#[test]
+fn openings_follow_what_a_seed_changes() {
+    let (warm_up, opening) = (vec![(0, 4)], vec![(A, 3), (0, 2)]);
+    let scripted = || Config { warm_up: warm_up.clone(), opening: opening.clone(), ..config(3) };
+    // Without a seed the opening is no more than a longer warm-up.
+    let mut batch = start(scripted());
+    let longer = start(Config { warm_up: [&warm_up[..], &opening].concat(), ..config(3) });
+    let plain = states(&batch);
+    assert_eq!(plain, states(&longer));
+    assert!(batch.gather(gb_core::GameBoy::frames).as_slice().iter().all(|&frames| frames == 9));
+    step(&mut batch, &[A, 0, A]);
+    batch.reset(None, None, &mut never).unwrap();
+    assert_eq!(states(&batch), plain);
+
+    // With one it follows the divider and the idle frames.
+    let mut seeded = start(Config { seed: Some(30), noop_max: 6, ..scripted() });
+    let base = start(Config { warm_up: warm_up.clone(), ..config(1) }).save_state(0).unwrap();
+    let expected: Vec<_> = (30..33).map(|seed| varied(&base, seed, 6, &opening)).collect();
+    assert_eq!(states(&seeded), expected);
+    seeded.step(&[0; 3], Some(&[true; 3]), &mut never).unwrap();
+    assert_ne!(states(&seeded), expected, "the second start repeats the first");
+}
+
+#[test]
+fn a_given_start_has_no_opening() {
+    let mut batch = start(Config { opening: vec![(A, 3), (0, 2)], noop_max: 6, ..config(3) });
+    let opened = states(&batch);
+    step(&mut batch, &[0; 3]);
+    let given = batch.save_state(0).unwrap();
+    batch.set_start(Some(&given), None).unwrap();
+    batch.reset(Some(&[None, Some(1), None]), None, &mut never).unwrap();
+    assert_eq!(states(&batch), [given.clone(), varied(&given, 1, 6, &[]), given]);
+    batch.set_start(None, None).unwrap();
+    batch.reset(None, Some(&[true, false, false]), &mut never).unwrap();
+    assert_eq!(batch.save_state(0).unwrap(), opened[0]);
+}
+
+#[test]
+fn tasks_compare_with_the_state_after_the_opening() {
+    let opening = vec![(A, 3)];
+    let pad = Field { address: PAD, size: 1, big_endian: false, encoding: Encoding::Uint };
+    let program = Program {
+        fields: vec![pad],
+        reward: vec![Term::When { test: Test { field: 0, op: Op::Changed }, weight: 1.0 }],
+        ..Program::default()
+    };
+    let mut batch = start(Config { opening, program, seed: Some(1), ..config(2) });
+    assert_eq!(step(&mut batch, &[A, 0]).reward.as_slice(), [0.0, 1.0]);
+}
+
 #[test]
 fn seeds_belong_to_environments_and_streams_go_on() {
     let seeded = |seed| Config { seed, noop_max: 40, ..config(3) };
@@ -292,6 +359,11 @@ fn an_interrupted_step_stops_at_a_frame_and_leaves_the_batch_usable() {
     long.save_state(0).unwrap();
     long.reset(None, None, &mut never).unwrap();
     assert_eq!(memory(&long)[0], memory(&start(config(1)))[0]);
+    let endless = vec![(0, u32::MAX); 9];
+    for (warm_up, opening) in [(vec![], endless.clone()), (endless, vec![])] {
+        let built = Batch::new(Config { warm_up, opening, ..config(1) }, &mut || true);
+        assert!(matches!(built, Err(BatchError::Interrupted)));
+    }
 }
 
 #[test]

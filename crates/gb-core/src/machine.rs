@@ -12,7 +12,7 @@ use crate::{
     dma::OamDma,
     hdma::BLOCK,
     joypad::Joypad,
-    ppu::{signal, Ppu},
+    ppu::{signal, Ppu, FRAME},
     serial::Serial,
     speed::{Speed, SWITCH_DOTS},
     timer::Timer,
@@ -167,17 +167,21 @@ impl Machine {
         }
     }
 
-    /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns whether the
-    /// processor stays stopped.
-    fn stop(&mut self, rom: &[u8], clock: u64) -> bool {
+    /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns the clock after it
+    /// and whether the processor stays stopped.
+    fn stop(&mut self, rom: &[u8], clock: u64) -> (u64, bool) {
+        if self.profile == Profile::PyBoy {
+            let begun = clock - 2 * self.speed.step();
+            return (self.stop_reference(rom, begun), false);
+        }
         self.write_io(rom, 0xFF04, 0, clock);
         if self.speed.armed() {
             self.sync(rom, clock);
             self.speed.switch(clock);
             self.stall = SWITCH_DOTS;
-            return false;
+            return (clock, false);
         }
-        !self.joypad.any_low()
+        (clock, !self.joypad.any_low())
     }
 
     /// `STOP` in the reference, begun at `clock`: one M-cycle, and nothing happens but on the Color.
@@ -274,6 +278,28 @@ impl Machine {
             0xA | 0xB => self.cart.read_ram(addr),
             _ => self.wram[usize::from(addr & 0x1FFF)],
         }
+    }
+
+    /// A byte of work RAM or HRAM.
+    #[inline(always)]
+    fn glance(&self, addr: u16) -> Option<u8> {
+        if addr & 0xE000 == 0xC000 {
+            Some(self.wram[usize::from(addr & 0x1FFF)])
+        } else if addr >= 0xFF80 {
+            Some(self.hram[usize::from(addr & 0x7F)])
+        } else {
+            None
+        }
+    }
+
+    /// What a PPU register reads now, and for how many dots it will; none where that is not
+    /// known.
+    fn steady_line(&self, low: u8, clock: u64) -> (u8, u64) {
+        let steady = match self.profile {
+            Profile::Hardware => self.ppu.next_change().saturating_sub(clock),
+            Profile::PyBoy => 0,
+        };
+        (self.ppu.read(0xFF00 | u16::from(low)), steady)
     }
 
     /// Reads anything that the fast path of the bus does not serve.
@@ -515,7 +541,10 @@ pub(crate) struct FastBus<'a, const STEP: u64> {
     low: &'a Bank,
     /// What 4000–7FFF shows.
     high: &'a Bank,
-    pub(crate) clock: u64,
+    /// T-cycles since the horizon, negative before it: one number is both clock and countdown.
+    since: i64,
+    /// The horizon that `since` counts from.
+    horizon: u64,
 }
 
 /// The banks at two offsets; the ROM is padded to whole banks and the mapper masks its numbers, so
@@ -526,68 +555,104 @@ fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
 
 impl<'a, const STEP: u64> FastBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let clock = m.clock;
         let [low, high] = banks(rom, m.rom_at);
-        Self { m, rom, low, high, clock }
+        let horizon = m.horizon;
+        let since = m.clock.wrapping_sub(horizon) as i64;
+        Self { m, rom, low, high, since, horizon }
+    }
+
+    #[inline(always)]
+    fn now(&self) -> u64 {
+        self.horizon.wrapping_add(self.since as u64)
+    }
+
+    /// Takes over a horizon that has moved.
+    #[inline(always)]
+    fn follow_horizon(&mut self) {
+        let clock = self.now();
+        self.horizon = self.m.horizon;
+        self.since = clock.wrapping_sub(self.horizon) as i64;
     }
 }
 
-/// Interrupt lines are the same on both buses.
-macro_rules! common_bus_methods {
-    () => {
-        #[inline(always)]
-        fn pending(&mut self) -> u8 {
-            self.m.pending(self.rom, self.clock)
-        }
-
-        #[inline(always)]
-        fn has_halt_bug(&self) -> bool {
-            self.m.profile == Profile::Hardware
-        }
-
-        #[inline(always)]
-        fn acknowledge(&mut self, bit: u8) {
-            self.m.interrupt_flags &= !(1 << bit);
-        }
-
-        #[inline(always)]
-        fn attention(&mut self) {
-            self.m.horizon = 0;
-        }
-
-        #[inline(always)]
-        fn clock(&self) -> u64 {
-            self.clock
-        }
-
-        #[inline(always)]
-        fn wants_attention(&self) -> bool {
-            self.clock >= self.m.horizon
-        }
-
-        #[inline(always)]
-        fn stop(&mut self) -> bool {
-            if self.m.profile == Profile::PyBoy {
-                let begun = self.clock - 2 * self.m.speed.step();
-                self.clock = self.m.stop_reference(self.rom, begun);
-                return false;
-            }
-            self.m.stop(self.rom, self.clock)
-        }
-    };
-}
-
 impl<const STEP: u64> Bus for FastBus<'_, STEP> {
-    common_bus_methods!();
-
     #[inline(always)]
     fn idle(&mut self) {
-        self.clock += STEP;
+        self.since += STEP as i64;
+    }
+
+    #[inline(always)]
+    fn pending(&mut self) -> u8 {
+        let clock = self.now();
+        let pending = self.m.pending(self.rom, clock);
+        self.follow_horizon();
+        pending
+    }
+
+    #[inline(always)]
+    fn has_halt_bug(&self) -> bool {
+        self.m.profile == Profile::Hardware
+    }
+
+    #[inline(always)]
+    fn acknowledge(&mut self, bit: u8) {
+        self.m.interrupt_flags &= !(1 << bit);
+    }
+
+    #[inline(always)]
+    fn attention(&mut self) {
+        self.m.horizon = 0;
+        self.follow_horizon();
+    }
+
+    #[inline(always)]
+    fn clock(&self) -> u64 {
+        self.now()
+    }
+
+    #[inline(always)]
+    fn wants_attention(&self) -> bool {
+        self.since >= 0
+    }
+
+    #[inline(always)]
+    fn room(&self) -> u64 {
+        (-self.since).max(0) as u64 * (4 / STEP)
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, cycles: u64) {
+        self.since += (cycles / (4 / STEP)) as i64;
+    }
+
+    #[inline(always)]
+    fn glance(&self, addr: u16) -> Option<u8> {
+        if addr < 0x8000 {
+            let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
+            Some(bank[usize::from(addr & 0x3FFF)])
+        } else {
+            self.m.glance(addr)
+        }
+    }
+
+    #[inline(always)]
+    fn steady_line(&self, low: u8) -> (u8, u64) {
+        let (value, dots) = self.m.steady_line(low, self.now());
+        (value, dots.min(FRAME) * (4 / STEP))
+    }
+
+    #[inline(always)]
+    fn stop(&mut self) -> bool {
+        let clock = self.now();
+        let (clock, stopped) = self.m.stop(self.rom, clock);
+        self.since = clock.wrapping_sub(self.horizon) as i64;
+        self.follow_horizon();
+        stopped
     }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += STEP;
+        self.since += STEP as i64;
         if addr < 0x8000 {
             let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
             bank[usize::from(addr & 0x3FFF)]
@@ -596,19 +661,24 @@ impl<const STEP: u64> Bus for FastBus<'_, STEP> {
         } else if addr >= 0xFF80 {
             self.m.hram[usize::from(addr & 0x7F)]
         } else {
-            self.m.read_slow(self.rom, addr, self.clock)
+            let clock = self.now();
+            let v = self.m.read_slow(self.rom, addr, clock);
+            self.follow_horizon();
+            v
         }
     }
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += STEP;
+        self.since += STEP as i64;
         if addr & 0xE000 == 0xC000 {
             self.m.wram[usize::from(addr & 0x1FFF)] = v;
         } else if (0xFF80..0xFFFF).contains(&addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
         } else {
-            self.m.write_slow(self.rom, addr, v, self.clock);
+            let clock = self.now();
+            self.m.write_slow(self.rom, addr, v, clock);
+            self.follow_horizon();
             if addr < 0x8000 {
                 [self.low, self.high] = banks(self.rom, self.m.rom_at);
             }
@@ -638,7 +708,57 @@ impl<'a> DmaBus<'a> {
 }
 
 impl Bus for DmaBus<'_> {
-    common_bus_methods!();
+    #[inline(always)]
+    fn pending(&mut self) -> u8 {
+        self.m.pending(self.rom, self.clock)
+    }
+
+    #[inline(always)]
+    fn has_halt_bug(&self) -> bool {
+        self.m.profile == Profile::Hardware
+    }
+
+    #[inline(always)]
+    fn acknowledge(&mut self, bit: u8) {
+        self.m.interrupt_flags &= !(1 << bit);
+    }
+
+    #[inline(always)]
+    fn attention(&mut self) {
+        self.m.horizon = 0;
+    }
+
+    #[inline(always)]
+    fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    #[inline(always)]
+    fn wants_attention(&self) -> bool {
+        self.clock >= self.m.horizon
+    }
+
+    #[inline(always)]
+    fn room(&self) -> u64 {
+        self.m.horizon.saturating_sub(self.clock) * (4 / self.step)
+    }
+
+    #[inline(always)]
+    fn skip(&mut self, cycles: u64) {
+        self.clock += cycles / (4 / self.step);
+    }
+
+    #[inline(always)]
+    fn glance(&self, addr: u16) -> Option<u8> {
+        self.m.glance(addr)
+    }
+
+    #[inline(always)]
+    fn stop(&mut self) -> bool {
+        let (clock, stopped) = self.m.stop(self.rom, self.clock);
+        self.clock = clock;
+        stopped
+    }
 
     #[inline(always)]
     fn idle(&mut self) {

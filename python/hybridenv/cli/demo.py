@@ -84,7 +84,7 @@ def _race(batch: GameBoyBatch, seconds: float, seed: int) -> dict[str, Rate]:
             err.print(f"Starting {batch.n} machines of PyBoy {version} for comparison ...")
             rival = PyBoyBatch(embedded_rom(), batch.n, batch.num_threads, FRAME_SKIP)
             stack.enter_context(rival)
-            rival.play(POLAR_POST.start)
+            rival.play((*POLAR_POST.start, *POLAR_POST.opening))
             sides[f"PyBoy {version}, sound off"] = rival.step
         return _take_turns(sides, batch.n, seconds, seed)
 

@@ -35,7 +35,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
     Args:
         num_envs: Number of machines n, at least 1.
         rom: As in `hybridenv.GameBoyBatch`; `None` plays the embedded game.
-        task: Reward, ends and start script, evaluated in Rust. `None` means the embedded game's
+        task: Reward, ends and start scripts, evaluated in Rust. `None` means the embedded game's
             own task where `rom` is `None`; otherwise no reward and no end.
         actions: The button combinations that a `Discrete` action chooses from, each written
             like `"right+a"` (`""` presses nothing), or `"buttons"` for `MultiBinary(8)`: Right,

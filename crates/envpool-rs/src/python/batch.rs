@@ -121,7 +121,7 @@ fn interruptible<T: Send>(
 impl PyBatch {
     #[new]
     #[pyo3(signature = (images, env_images, *, frame_skip, press_frames, noop_max, obs, palette,
-                        num_threads, profile, model, seed, task, warm_up))]
+                        num_threads, profile, model, seed, task, warm_up, opening))]
     #[allow(clippy::too_many_arguments)] // All by keyword; Python checks and names them.
     fn new(
         py: Python<'_>,
@@ -138,6 +138,7 @@ impl PyBatch {
         seed: Option<u64>,
         task: Option<RawTask>,
         warm_up: Vec<(u8, u32)>,
+        opening: Vec<(u8, u32)>,
     ) -> PyResult<Self> {
         let config = Config {
             roms: parse_roms(&images, &env_images)?,
@@ -151,6 +152,7 @@ impl PyBatch {
             seed,
             program: task.map_or_else(|| Ok(Program::default()), RawTask::compile)?,
             warm_up,
+            opening,
         };
         let batch = interruptible(py, |poll| Ok(Batch::new(config, poll)?))?;
         Ok(Self {

@@ -116,7 +116,7 @@ impl Cpu {
 
     /// Sets the flags of A − v − carry and returns the difference.
     #[inline(always)]
-    fn compare(&mut self, v: u8, carry: bool) -> u8 {
+    pub(super) fn compare(&mut self, v: u8, carry: bool) -> u8 {
         let diff = u16::from(self.a).wrapping_sub(u16::from(v)).wrapping_sub(u16::from(carry));
         let r = diff as u8;
         self.flags = Flags { zero: r, subtract: true, half: self.a ^ v ^ r, carry: diff > 0xFF };
@@ -124,7 +124,7 @@ impl Cpu {
     }
 
     #[inline(always)]
-    fn logic(&mut self, r: u8, half: u8) {
+    pub(super) fn logic(&mut self, r: u8, half: u8) {
         self.flags = Flags { zero: r, subtract: false, half, carry: false };
         self.a = r;
     }
@@ -271,7 +271,14 @@ impl Cpu {
                 }
                 bus.attention();
             }
-            0x20 => self.jr(bus, self.test(Cond::NotZero)),
+            0x20 => {
+                let back = self.pc.wrapping_sub(1);
+                let taken = self.test(Cond::NotZero);
+                self.jr(bus, taken);
+                if taken {
+                    self.skip_idle_loop(bus, back.wrapping_sub(self.pc));
+                }
+            }
             0x30 => self.jr(bus, self.test(Cond::NotCarry)),
             0x18 => self.jr(bus, true),
             0x28 => self.jr(bus, self.test(Cond::Zero)),

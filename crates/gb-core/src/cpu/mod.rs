@@ -2,6 +2,7 @@
 
 mod exec;
 mod flags;
+mod idle;
 
 pub use flags::Flags;
 
@@ -34,6 +35,24 @@ pub trait Bus {
     /// T-cycles that have passed.
     fn clock(&self) -> u64 {
         0
+    }
+    /// T-cycles that may pass before the processor has to look up; zero where nothing is skipped.
+    fn room(&self) -> u64 {
+        0
+    }
+    /// Lets time pass in which nothing happens.
+    fn skip(&mut self, cycles: u64) {
+        let _ = cycles;
+    }
+    /// A byte of the program, without taking an M-cycle, where that is easily had.
+    fn glance(&self, addr: u16) -> Option<u8> {
+        let _ = addr;
+        None
+    }
+    /// What the PPU register FF00 + `low` (STAT or LY) reads now, and for how many T-cycles it will.
+    fn steady_line(&self, low: u8) -> (u8, u64) {
+        let _ = low;
+        (0, 0)
     }
     /// Whether the caller of [`Cpu::run`] has to look before the next instruction.
     fn wants_attention(&self) -> bool {

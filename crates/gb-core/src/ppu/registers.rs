@@ -29,7 +29,7 @@ impl Ppu {
     pub fn write(&mut self, addr: u16, v: u8, clock: u64) {
         let switches_off = addr == 0xFF40 && v & lcdc::ON == 0;
         let drawn = !matches!(addr, 0xFF41 | 0xFF44 | 0xFF45) && !switches_off;
-        if drawn && self.drawing(clock) && !self.reference.on {
+        if drawn && self.drawing(clock) && self.pipeline_cares(addr, v) {
             self.write_while_drawing(addr, v, clock);
             return;
         }
@@ -62,6 +62,18 @@ impl Ppu {
             0xFF4B => self.regs.wx = v,
             _ => {}
         }
+    }
+
+    /// Whether a write while a line is drawn needs the pixel pipeline: always where the line is shown
+    /// or the pipeline runs, else where it changes how long drawing takes.
+    fn pipeline_cares(&self, addr: u16, v: u8) -> bool {
+        let lengthens = match addr {
+            0xFF40 => (self.regs.lcdc ^ v) & (lcdc::OBJ_ON | lcdc::WINDOW_ON) != 0,
+            0xFF43 => (self.regs.scx ^ v) & 7 != 0,
+            0xFF4A | 0xFF4B => self.regs.lcdc & lcdc::WINDOW_ON != 0,
+            _ => false,
+        };
+        !self.reference.on && (self.rendering || self.fifo_at != NEVER || lengthens)
     }
 
     /// Whether a write can meet the window's condition on the current line.

@@ -22,6 +22,11 @@ impl Ppu {
         }
     }
 
+    /// When STAT or LY may next change if nothing is written.
+    pub fn next_change(&self) -> u64 {
+        self.phase_at
+    }
+
     pub(super) fn schedule(&mut self, phase: Phase, dot: u64) {
         self.phase = phase;
         self.phase_at = self.line_start + dot;

@@ -8,7 +8,7 @@ use gb_core::{GameBoy, Profile};
 use crate::common::{self, Choices};
 
 /// Frames compared per game and profile.
-const FRAMES: u64 = 400;
+const FRAMES: u64 = if cfg!(debug_assertions) { 200 } else { 1_200 };
 
 /// Every this many frames the picture is drawn, on the fast side only then.
 const DRAW_EVERY: u64 = 4;
