@@ -121,8 +121,13 @@ impl Machine {
     pub(crate) fn sync(&mut self, rom: &[u8], clock: u64) {
         self.sync_dma(rom, clock);
         self.sync_ppu(clock);
-        self.sync_timer(clock);
-        self.sync_serial(clock);
+        let cycles = self.speed.cycles(clock);
+        if self.timer.sync(cycles) {
+            self.request(irq::TIMER);
+        }
+        if self.serial.sync(cycles) {
+            self.request(irq::SERIAL);
+        }
     }
 
     /// Interrupts that are requested and enabled at `clock`.
@@ -169,6 +174,8 @@ impl Machine {
 
     /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns the clock after it
     /// and whether the processor stays stopped.
+    #[cold]
+    #[inline(never)]
     fn stop(&mut self, rom: &[u8], clock: u64) -> (u64, bool) {
         if self.profile == Profile::PyBoy {
             let begun = clock - 2 * self.speed.step();
@@ -259,7 +266,8 @@ impl Machine {
     }
 
     fn run_dma(&mut self, rom: &[u8], clock: u64) {
-        while let Some(copy) = self.dma.take_due(self.speed.cycles(clock)) {
+        let cycles = self.speed.cycles(clock);
+        while let Some(copy) = self.dma.take_due(cycles) {
             // Lines that end before this moment show OAM as it was.
             self.ppu.sync(self.speed.clock(copy.at) - 1);
             let v = self.memory(rom, copy.from);
@@ -687,17 +695,18 @@ impl<const STEP: u64> Bus for FastBus<'_, STEP> {
 }
 
 /// The bus while an OAM DMA runs or is about to: every access but those of HRAM lets it catch up.
-pub(crate) struct DmaBus<'a> {
+///
+/// `STEP` as in [`FastBus`].
+pub(crate) struct DmaBus<'a, const STEP: u64> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     pub(crate) clock: u64,
-    step: u64,
 }
 
-impl<'a> DmaBus<'a> {
+impl<'a, const STEP: u64> DmaBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let (clock, step) = (m.clock, m.speed.step());
-        Self { m, rom, clock, step }
+        let clock = m.clock;
+        Self { m, rom, clock }
     }
 
     /// Only HRAM can be used without noticing the transfer.
@@ -707,7 +716,7 @@ impl<'a> DmaBus<'a> {
     }
 }
 
-impl Bus for DmaBus<'_> {
+impl<const STEP: u64> Bus for DmaBus<'_, STEP> {
     #[inline(always)]
     fn pending(&mut self) -> u8 {
         self.m.pending(self.rom, self.clock)
@@ -740,12 +749,12 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn room(&self) -> u64 {
-        self.m.horizon.saturating_sub(self.clock) * (4 / self.step)
+        self.m.horizon.saturating_sub(self.clock) * (4 / STEP)
     }
 
     #[inline(always)]
     fn skip(&mut self, cycles: u64) {
-        self.clock += cycles / (4 / self.step);
+        self.clock += cycles / (4 / STEP);
     }
 
     #[inline(always)]
@@ -762,12 +771,12 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn idle(&mut self) {
-        self.clock += self.step;
+        self.clock += STEP;
     }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += self.step;
+        self.clock += STEP;
         if Self::in_hram(addr) {
             return self.m.hram[usize::from(addr & 0x7F)];
         }
@@ -776,7 +785,7 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += self.step;
+        self.clock += STEP;
         if Self::in_hram(addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
             return;
