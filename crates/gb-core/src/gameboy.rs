@@ -206,13 +206,15 @@ impl GameBoy {
             if STRICT || waited {
                 m.horizon = 0;
             }
-            m.clock = if m.dma.active() {
+            let dma = m.dma.active();
+            if dma {
                 m.horizon = m.horizon.min(m.speed.clock(m.dma.next_change()));
-                cpu.run(|| DmaBus::new(m, rom))
-            } else if m.speed.double() {
-                cpu.run(|| FastBus::<2>::new(m, rom))
-            } else {
-                cpu.run(|| FastBus::<4>::new(m, rom))
+            }
+            m.clock = match (dma, m.speed.double()) {
+                (false, false) => cpu.run(|| FastBus::<4>::new(m, rom)),
+                (true, false) => cpu.run(|| DmaBus::<4>::new(m, rom)),
+                (false, true) => cpu.run(|| FastBus::<2>::new(m, rom)),
+                (true, true) => cpu.run(|| DmaBus::<2>::new(m, rom)),
             };
             if shadow && cpu.mode == Mode::Halted {
                 // `EI; HALT` in the reference: the handler returns to the `HALT` if something was
@@ -263,19 +265,33 @@ impl GameBoy {
             cpu.ime = true;
             m.horizon = 0;
         } else if pending != 0 && cpu.ime {
-            let mut bus = DmaBus::new(m, rom);
-            cpu.dispatch(&mut bus);
-            m.clock = bus.clock;
+            if m.speed.double() {
+                Self::dispatch(cpu, DmaBus::<2>::new(m, rom));
+            } else {
+                Self::dispatch(cpu, DmaBus::<4>::new(m, rom));
+            }
             m.horizon = 0;
             return false;
         }
         if cpu.halt_bug {
-            let mut bus = DmaBus::new(m, rom);
-            cpu.step_after_halt_bug(&mut bus);
-            m.clock = bus.clock;
+            if m.speed.double() {
+                Self::step_after_halt_bug(cpu, DmaBus::<2>::new(m, rom));
+            } else {
+                Self::step_after_halt_bug(cpu, DmaBus::<4>::new(m, rom));
+            }
             return false;
         }
         true
+    }
+
+    fn dispatch<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+        cpu.dispatch(&mut bus);
+        bus.m.clock = bus.clock;
+    }
+
+    fn step_after_halt_bug<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+        cpu.step_after_halt_bug(&mut bus);
+        bus.m.clock = bus.clock;
     }
 
     /// Whether the frame is over; consumes the signals that say so and starts the next one.

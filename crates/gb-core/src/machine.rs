@@ -12,7 +12,7 @@ use crate::{
     dma::OamDma,
     hdma::BLOCK,
     joypad::Joypad,
-    ppu::{signal, Access, Ppu},
+    ppu::{signal, Access, Ppu, FRAME},
     serial::Serial,
     speed::{Speed, SWITCH_DOTS},
     timer::Timer,
@@ -124,8 +124,13 @@ impl Machine {
     pub(crate) fn sync(&mut self, rom: &[u8], clock: u64) {
         self.sync_dma(rom, clock);
         self.sync_ppu(clock);
-        self.sync_timer(clock);
-        self.sync_serial(clock);
+        let cycles = self.speed.cycles(clock);
+        if self.timer.sync(cycles) {
+            self.request(irq::TIMER);
+        }
+        if self.serial.sync(cycles) {
+            self.request(irq::SERIAL);
+        }
     }
 
     /// Interrupts that are requested and enabled at `clock`.
@@ -170,11 +175,14 @@ impl Machine {
         }
     }
 
-    /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns the clock after it,
+    /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns the clock after it
     /// and whether the processor stays stopped.
+    #[cold]
+    #[inline(never)]
     fn stop(&mut self, rom: &[u8], clock: u64) -> (u64, bool) {
         if self.profile == Profile::PyBoy {
-            return (self.stop_reference(rom, clock - 2 * self.speed.step()), false);
+            let begun = clock - 2 * self.speed.step();
+            return (self.stop_reference(rom, begun), false);
         }
         self.write_io(rom, 0xFF04, 0, clock);
         if self.speed.armed() {
@@ -261,7 +269,8 @@ impl Machine {
     }
 
     fn run_dma(&mut self, rom: &[u8], clock: u64) {
-        while let Some(copy) = self.dma.take_due(self.speed.cycles(clock)) {
+        let cycles = self.speed.cycles(clock);
+        while let Some(copy) = self.dma.take_due(cycles) {
             // Lines that end before this moment show OAM as it was.
             self.ppu.sync(self.speed.clock(copy.at) - 1);
             let v = self.memory(rom, copy.from);
@@ -294,7 +303,7 @@ impl Machine {
         }
     }
 
-    /// What a PPU register reads now, and for how many T-cycles it will; none where that is not
+    /// What a PPU register reads now, and for how many dots it will; none where that is not
     /// known.
     fn steady_line(&self, low: u8, clock: u64) -> (u8, u64) {
         let steady = match self.profile {
@@ -699,12 +708,12 @@ impl<const STEP: u64> Bus for FastBus<'_, STEP> {
 
     #[inline(always)]
     fn room(&self) -> u64 {
-        (-self.since).max(0) as u64 * 4 / STEP
+        (-self.since).max(0) as u64 * (4 / STEP)
     }
 
     #[inline(always)]
     fn skip(&mut self, cycles: u64) {
-        self.since += (cycles * STEP / 4) as i64;
+        self.since += (cycles / (4 / STEP)) as i64;
     }
 
     #[inline(always)]
@@ -720,16 +729,16 @@ impl<const STEP: u64> Bus for FastBus<'_, STEP> {
     #[inline(always)]
     fn steady_line(&self, low: u8) -> (u8, u64) {
         let (value, dots) = self.m.steady_line(low, self.now());
-        (value, dots * 4 / STEP)
+        (value, dots.min(FRAME) * (4 / STEP))
     }
 
     #[inline(always)]
     fn stop(&mut self) -> bool {
         let clock = self.now();
-        let (clock, stays) = self.m.stop(self.rom, clock);
-        self.horizon = self.m.horizon;
+        let (clock, stopped) = self.m.stop(self.rom, clock);
         self.since = clock.wrapping_sub(self.horizon) as i64;
-        stays
+        self.follow_horizon();
+        stopped
     }
 
     #[inline(always)]
@@ -769,17 +778,18 @@ impl<const STEP: u64> Bus for FastBus<'_, STEP> {
 }
 
 /// The bus while an OAM DMA runs or is about to: every access but those of HRAM lets it catch up.
-pub(crate) struct DmaBus<'a> {
+///
+/// `STEP` as in [`FastBus`].
+pub(crate) struct DmaBus<'a, const STEP: u64> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     pub(crate) clock: u64,
-    step: u64,
 }
 
-impl<'a> DmaBus<'a> {
+impl<'a, const STEP: u64> DmaBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
-        let (clock, step) = (m.clock, m.speed.step());
-        Self { m, rom, clock, step }
+        let clock = m.clock;
+        Self { m, rom, clock }
     }
 
     /// Only HRAM can be used without noticing the transfer.
@@ -789,15 +799,15 @@ impl<'a> DmaBus<'a> {
     }
 }
 
-impl Bus for DmaBus<'_> {
+impl<const STEP: u64> Bus for DmaBus<'_, STEP> {
     #[inline(always)]
     fn idle(&mut self) {
-        self.clock += self.step;
+        self.clock += STEP;
     }
 
     #[inline(always)]
     fn idle_at(&mut self, addr: u16) {
-        self.clock += self.step;
+        self.clock += STEP;
         if addr >> 8 == 0xFE {
             self.m.count_in_oam(self.rom, addr, self.clock);
         }
@@ -835,12 +845,12 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn room(&self) -> u64 {
-        self.m.horizon.saturating_sub(self.clock) * 4 / self.step
+        self.m.horizon.saturating_sub(self.clock) * (4 / STEP)
     }
 
     #[inline(always)]
     fn skip(&mut self, cycles: u64) {
-        self.clock += cycles * self.step / 4;
+        self.clock += cycles / (4 / STEP);
     }
 
     #[inline(always)]
@@ -850,14 +860,14 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn stop(&mut self) -> bool {
-        let stays;
-        (self.clock, stays) = self.m.stop(self.rom, self.clock);
-        stays
+        let (clock, stopped) = self.m.stop(self.rom, self.clock);
+        self.clock = clock;
+        stopped
     }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += self.step;
+        self.clock += STEP;
         if Self::in_hram(addr) {
             return self.m.hram[usize::from(addr & 0x7F)];
         }
@@ -866,7 +876,7 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += self.step;
+        self.clock += STEP;
         if Self::in_hram(addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
             return;

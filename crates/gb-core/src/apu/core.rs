@@ -187,7 +187,7 @@ impl Core {
             io::NR14 => {
                 self.pulse1.control(value, now, off_step);
                 if value & 0x80 != 0 {
-                    self.sweep.trigger(now, self.pulse1.frequency);
+                    self.sweep.trigger(now, self.pulse1.frequency, self.color);
                 }
             }
             io::NR22 => self.pulse2.set_envelope(value, now),
@@ -216,7 +216,7 @@ impl Core {
             io::NR14 => {
                 self.pulse1.color_control(value, now, off_step);
                 if value & 0x80 != 0 {
-                    self.sweep.trigger(now, self.pulse1.frequency);
+                    self.sweep.trigger(now, self.pulse1.frequency, self.color);
                 }
             }
             io::NR22 => self.pulse2.set_color_envelope(value, now),

@@ -231,7 +231,7 @@ impl Sweep {
     }
 
     /// NR14 bit 7, after the frequency has been written.
-    pub(super) fn trigger(&mut self, now: u64, frequency: u16) {
+    pub(super) fn trigger(&mut self, now: u64, frequency: u16, color: bool) {
         self.catch_up(now);
         self.timer = self.pace() & 7;
         self.shadow = 0;
@@ -239,7 +239,7 @@ impl Sweep {
         self.checked = 0;
         self.triggered = true;
         if self.led == self.lead_in {
-            self.restarting = now + 3;
+            self.restarting = now + if color { 5 } else { 3 };
         }
         let shift = self.shift();
         if shift == 0 {
@@ -263,6 +263,6 @@ impl Sweep {
             && self.led <= self.lead_in
             && self.left <= 8
             && self.since <= now
-            && self.restarting <= now + 3
+            && self.restarting <= now + 5
     }
 }

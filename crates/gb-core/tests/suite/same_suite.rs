@@ -7,12 +7,12 @@ use crate::{common, mooneye};
 /// Programs in the suite.
 const ROMS: usize = 79;
 
-/// Programs that do not pass. A ratchet: neither more nor fewer may fail.
-const FAILING: [&str; 11] = [
+/// Programs that do not pass. A ratchet: neither more nor fewer may fail. Those in `apu` are for other
+/// revisions of the console than the one that is built here (E), those in `sgb` for the Super Game Boy.
+const FAILING: [&str; 10] = [
     "apu/channel_1/extra_length_clocking-cgb0B",
     "apu/channel_1/freq_change_timing-A",
     "apu/channel_1/freq_change_timing-cgb0BC",
-    "apu/channel_1/sweep_restart_2",
     "apu/channel_2/extra_length_clocking-cgb0B",
     "apu/channel_3/extra_length_clocking-cgb0",
     "apu/channel_3/extra_length_clocking-cgbB",

@@ -3,9 +3,12 @@
 
 use std::path::PathBuf;
 
-use gb_core::{GameBoy, Profile};
+use gb_core::{GameBoy, Model, Profile};
 
-use crate::common::{self, Choices};
+use crate::{
+    common::{self, Choices},
+    mooneye,
+};
 
 /// Frames compared per game and profile.
 const FRAMES: u64 = if cfg!(debug_assertions) { 200 } else { 1_200 };
@@ -32,7 +35,8 @@ fn settled(machine: &mut GameBoy) -> Vec<u8> {
     machine.save_state()
 }
 
-fn compare(name: &str, mut fast: GameBoy, frames: u64) {
+/// Returns whether the processor ever ran at double speed.
+fn compare(name: &str, mut fast: GameBoy, frames: u64) -> bool {
     let mut strict = fast.clone();
     let mut choices = Choices(7);
     for frame in 1..=frames {
@@ -53,6 +57,7 @@ fn compare(name: &str, mut fast: GameBoy, frames: u64) {
             assert_eq!(first, None, "{name}: first byte that differs after frame {frame}");
         }
     }
+    fast.cycles() != fast.clock()
 }
 
 #[test]
@@ -63,6 +68,23 @@ fn games_run_alike() {
             compare(&name, common::boot(&rom, profile), FRAMES);
         }
     }
+}
+
+#[test]
+fn programs_for_the_color_run_alike() {
+    let Some(data) = common::game_boy_data() else { return };
+    let mut found = Vec::new();
+    for folder in ["dma", "ppu", "apu/channel_1", "apu/channel_4"] {
+        let folder = data.join("SameSuite").join(folder);
+        mooneye::roms(&folder, &folder, &mut found);
+    }
+    assert!(found.len() >= 39, "found {} programs", found.len());
+    let mut doubled = 0;
+    for (name, rom) in found {
+        let machine = common::boot_model(&rom, Model::Cgb);
+        doubled += u32::from(compare(&name, machine, 30));
+    }
+    assert!(doubled >= 9, "{doubled} programs switched to double speed");
 }
 
 #[test]
