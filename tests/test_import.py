@@ -43,6 +43,14 @@ def test_gym_loads_neither_pictures_nor_the_command_line() -> None:
     assert not loaded & (HEAVY - {"gymnasium"})
 
 
+def test_ready_tasks_need_no_import_of_their_own() -> None:
+    code = "import hybridenv; print(hybridenv.tasks.POLAR_POST.max_steps)"
+    result = subprocess.run(
+        [sys.executable, "-c", code], check=True, capture_output=True, text=True
+    )
+    assert int(result.stdout) > 0
+
+
 def test_every_public_name_exists_and_is_documented() -> None:
     assert len(hybridenv.__all__) >= 30
     for name in hybridenv.__all__:

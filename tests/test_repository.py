@@ -6,6 +6,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import hybridenv
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,6 +92,19 @@ def test_links_between_pages_lead_somewhere() -> None:
     assert [f"{page}: {link}" for page, link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_readme_has_room_for_its_figures() -> None:
-    readme = text("README.md")
-    assert readme.index("<!-- bench:begin -->") < readme.index("<!-- bench:end -->")
+def test_the_readme_has_its_figures() -> None:
+    _, begin, rest = text("README.md").partition("<!-- bench:begin -->")
+    figures, end, _ = rest.partition("<!-- bench:end -->")
+    assert begin
+    assert end
+    results = ROOT / "bench" / "results" / "gameboy.json"
+    if not results.is_file():
+        pytest.skip(f"{results} is missing: `make bench` writes it and the README's tables")
+    rows = [line for line in figures.splitlines() if line.startswith("|")]
+    assert len(rows) >= 10
+    assert sum("×" in row for row in rows) >= 5, "no ratios in the table"
+
+
+def test_lint_demands_the_figures() -> None:
+    recipe = text("Makefile").partition("\nlint:")[2].partition("\n\n")[0]
+    assert re.search(r"^\t\$\(BIN\)/python -m bench\.readme_table --check$", recipe, re.M)

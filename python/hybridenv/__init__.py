@@ -1,10 +1,11 @@
 """Reinforcement-learning environments that are fast, and shown to equal what they stand in for.
 
-Start with `GameBoyBatch`: n Game Boys stepped together. `Task` declares what they are rewarded for.
-Gymnasium environments are in `hybridenv.gym`, ready tasks in `hybridenv.tasks`; both load only when
-they are imported.
+Start with `GameBoyBatch`: n Game Boys stepped together. `Task` declares what they are rewarded for;
+ready tasks are in `hybridenv.tasks`. Gymnasium environments are in `hybridenv.gym`, which loads
+only when it is imported.
 """
 
+from hybridenv import tasks
 from hybridenv.batch import (
     DEFAULT_PALETTE,
     GameBoyBatch,
@@ -28,8 +29,13 @@ from hybridenv.errors import (
     MissingDependencyError,
     NotResetError,
     RomError,
+    RomFileError,
+    RomIsADirectoryError,
+    RomNotFoundError,
+    RomPermissionError,
     StateError,
     TaskError,
+    UncopyableError,
 )
 from hybridenv.memory import Memory, Registers
 from hybridenv.task import Compare, Delta, Field, Task, Value
@@ -57,14 +63,20 @@ __all__ = [
     "NotResetError",
     "Registers",
     "RomError",
+    "RomFileError",
     "RomHeader",
+    "RomIsADirectoryError",
+    "RomNotFoundError",
+    "RomPermissionError",
     "RtcTime",
     "StateError",
     "States",
     "StepResult",
     "Task",
     "TaskError",
+    "UncopyableError",
     "Value",
     "__version__",
     "build_info",
+    "tasks",
 ]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
 
@@ -11,9 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridenv import _native
-from hybridenv.cartridge import RomHeader, RomSource, RtcTime, read_images
-from hybridenv.checks import address_array, choice, four_colours, whole, whole_or_none
-from hybridenv.errors import ArgumentError, EnvIndexError, MissingDependencyError
+from hybridenv.cartridge import RomHeader, RomSource, RtcTime, read_images, with_path
+from hybridenv.checks import (
+    Uncopyable,
+    address_array,
+    choice,
+    flag,
+    four_colours,
+    index_or_none,
+    raw_bytes,
+    whole,
+    whole_or_none,
+)
+from hybridenv.clock import CLOCK_HZ
+from hybridenv.errors import (
+    ArgumentError,
+    EnvIndexError,
+    MissingDependencyError,
+    NotResetError,
+    RomError,
+)
 from hybridenv.memory import Memory, Registers
 from hybridenv.task import Task
 
@@ -62,7 +79,7 @@ class StepResult(NamedTuple):
     info: dict[str, NDArray[np.int64]]
 
 
-class States:
+class States(Uncopyable):
     """Copies of some of a batch's machines and episodes, kept in memory; see `save_states`.
 
     They take about 30 KiB an env beside the cartridge's RAM, stay as they are, and can be loaded
@@ -83,7 +100,7 @@ class States:
         return int(self.held.sum())
 
 
-class GameBoyBatch:
+class GameBoyBatch(Uncopyable):
     """n Game Boys in one process, stepped together by a pool of threads.
 
     A step runs `frame_skip` frames in every machine and draws only the last one. Results are the
@@ -96,11 +113,12 @@ class GameBoyBatch:
     **Starts.** An episode starts at power-on followed by the task's `Task.start` and
     `Task.opening`, or at exactly the state given to `set_start`. The machine is deterministic, so
     without a seed all starts are equal. With one, env i owns the SplitMix64 stream of
-    ``(seed + i) mod 2**64``, and every start of the env draws two numbers from it: the low 16 bits
-    of the first become the machine's 16-bit divider (which games use for chance), and the high half
-    of the second times ``noop_max + 1`` (a whole number 0 to `noop_max`) is the number of frames
-    that pass without input. Both happen after `Task.start` and before `Task.opening`, or to the
-    state of `set_start`.
+    ``(seed + i) mod 2**64``, and every start of the env draws from it: the low 16 bits of the first
+    number become the machine's 16-bit divider (which games use for chance), and the high half of
+    the second times ``noop_max + 1`` (a whole number 0 to `noop_max`) is the number of frames that
+    pass without input. Both happen after `Task.start` and before `Task.opening`, or to the state of
+    `set_start`. Last, each field of `Task.randomize` takes the high half of the next number times
+    ``256**size - 1``, plus 1. The high half is that of the 128-bit product.
     Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 
     **Threads.** One thread at a time may be inside a call; a second one gets `BusyError`. The
@@ -133,13 +151,14 @@ class GameBoyBatch:
         model: ``"dmg"`` is the monochrome Game Boy, ``"cgb"`` the Game Boy Color, on which older
             games get colours too; ``"auto"`` takes the Color for games that know it.
         seed: Seed of the starts, see above; `None` for equal starts.
-        task: Reward, ends of episodes, infos, warm-up and opening; `None` for none of them.
+        task: Reward, ends of episodes, infos and how episodes start; `None` for none of it.
         noop_max: Most idle frames of a seeded start.
 
     Raises:
         ArgumentError: An argument has a wrong type or value.
         RomError: An image is damaged or asks for hardware that is not emulated.
-        OSError: A file cannot be read.
+        RomFileError: A file cannot be read. It is an `OSError` too, and a `FileNotFoundError`,
+            `IsADirectoryError` or `PermissionError` where it is one of these.
     """
 
     def __init__(
@@ -169,22 +188,25 @@ class GameBoyBatch:
             raise ArgumentError(f"task: got {type(task).__name__}, expected a Task or None")
         images = read_images(rom, n)
         distinct = {image: k for k, image in enumerate(dict.fromkeys(images))}
-        self._native = _native.Batch(
-            list(distinct),
-            [distinct[image] for image in images],
-            frame_skip=frame_skip,
-            press_frames=press_frames,
-            noop_max=whole("noop_max", noop_max, 0, 2**32 - 1),
-            obs=obs,
-            palette=four_colours(DEFAULT_PALETTE if palette is None else palette),
-            num_threads=whole_or_none("num_threads", num_threads, 1, _MOST_THREADS),
-            profile=profile,
-            model=model,
-            seed=whole_or_none("seed", seed, 0, _SEEDS - 1),
-            task=None if task is None else task.compiled(),
-            warm_up=[] if task is None else list(task.start),
-            opening=[] if task is None else list(task.opening),
-        )
+        try:
+            self._native = _native.Batch(
+                list(distinct),
+                [distinct[image] for image in images],
+                frame_skip=frame_skip,
+                press_frames=press_frames,
+                noop_max=whole("noop_max", noop_max, 0, 2**32 - 1),
+                obs=obs,
+                palette=four_colours(DEFAULT_PALETTE if palette is None else palette),
+                num_threads=whole_or_none("num_threads", num_threads, 1, _MOST_THREADS),
+                profile=profile,
+                model=model,
+                seed=whole_or_none("seed", seed, 0, _SEEDS - 1),
+                task=None if task is None else task.compiled(),
+                warm_up=[] if task is None else list(task.start),
+                opening=[] if task is None else list(task.opening),
+            )
+        except RomError as error:
+            raise with_path(error, rom) from None
         self._n = n
         self._frame_skip = frame_skip
         self._press_frames = press_frames
@@ -336,19 +358,21 @@ class GameBoyBatch:
     def set_start(self, state: bytes | None, *, mask: Mask | None = None) -> None:
         """Choose where later episodes start.
 
-        Without a seed, episodes start at exactly this state. With one, the divider and the idle
-        frames vary it. `Task.opening` leads on from power-on, so it is not played here.
+        Without a seed, episodes start at exactly this state. With one, the divider, the idle frames
+        and the fields of `Task.randomize` vary it. `Task.opening` leads on from power-on, so it is
+        not played here.
 
         Args:
-            state: A state of `save_state`; `None` for power-on, `Task.start` and `Task.opening`
-                again.
+            state: A state of `save_state` (bytes, bytearray or memoryview); `None` for power-on,
+                `Task.start` and `Task.opening` again.
             mask: bool[n], the envs concerned; `None` for all.
 
         Raises:
             StateError: One of these envs cannot take the state; no start has changed.
-            ArgumentError: `mask` has a wrong type or shape.
+            ArgumentError: `state` is something else, or `mask` has a wrong type or shape.
         """
-        self._native.set_start(state, mask)
+        raw = None if state is None else raw_bytes("set_start: state", state)
+        self._native.set_start(raw, mask)
 
     # -- memory --------------------------------------------------------------------------------
 
@@ -460,13 +484,16 @@ class GameBoyBatch:
 
         Args:
             i: Index of the env.
-            state: What `save_state` returned, here or in another process.
+            state: What `save_state` returned, here or in another process: bytes, bytearray or
+                memoryview.
 
         Raises:
             StateError: It is damaged, from another game or newer; the env is as it was.
+            ArgumentError: It is no string of bytes.
             EnvIndexError: There is no env i.
         """
-        self._native.load_state(self._index(i), state)
+        index = self._index(i)
+        self._native.load_state(index, raw_bytes(f"load_state: state for env {index}", state))
 
     def save_states(self, mask: Mask | None = None) -> States:
         """Copy the machines and episodes of all envs, or of those of a mask.
@@ -482,7 +509,8 @@ class GameBoyBatch:
             EnvCrashedError: One of them has crashed.
             ArgumentError: `mask` has a wrong type or shape.
         """
-        return States(self._native.save_states(mask))
+        with _as_call("save_states"):
+            return States(self._native.save_states(mask))
 
     def load_states(self, states: States, mask: Mask | None = None) -> None:
         """Put copies back; the envs go on exactly as then, except for the streams of seeds.
@@ -510,13 +538,17 @@ class GameBoyBatch:
             dst: Indices of the envs to replace, as many, each once.
 
         Raises:
-            ArgumentError: The lengths differ or a target comes twice.
+            ArgumentError: One is no sequence, the lengths differ or a target comes twice.
             EnvIndexError: There is no such env.
             NotResetError: A source has no episode yet.
             EnvCrashedError: A source has crashed.
             StateError: A pair runs different ROMs; no env has changed.
         """
-        self._native.copy([self._index(i) for i in src], [self._index(i) for i in dst])
+        for what, envs in (("src", src), ("dst", dst)):
+            if not isinstance(envs, Iterable):
+                raise ArgumentError(f"copy: {what}: got {envs!r}, expected a sequence of indices")
+        with _as_call("copy"):
+            self._native.copy([self._index(i) for i in src], [self._index(i) for i in dst])
 
     # -- cartridge -----------------------------------------------------------------------------
 
@@ -539,13 +571,15 @@ class GameBoyBatch:
 
         Args:
             i: Index of the env.
-            ram: As many bytes as `cart_ram` returns.
+            ram: As many bytes as `cart_ram` returns: bytes, bytearray or memoryview.
 
         Raises:
             CartRamError: The length is another; the env is as it was.
+            ArgumentError: It is no string of bytes.
             EnvIndexError: There is no env i.
         """
-        self._native.load_cart_ram(self._index(i), ram)
+        index = self._index(i)
+        self._native.load_cart_ram(index, raw_bytes(f"load_cart_ram: ram for env {index}", ram))
 
     def rtc(self, i: int = 0) -> RtcTime | None:
         """Read the cartridge's clock in env i.
@@ -573,10 +607,18 @@ class GameBoyBatch:
             ArgumentError: The cartridge has no clock, or a part of the time is out of range.
             EnvIndexError: There is no env i.
         """
-        limits = (511, 31, 63, 63, 1, 1, 4_194_303)
-        for name, value, limit in zip(RtcTime._fields, time, limits, strict=True):
-            whole(f"set_rtc: {name}", int(value), 0, limit)
-        self._native.set_rtc(self._index(i), time)
+        if not isinstance(time, RtcTime):
+            raise ArgumentError(f"set_rtc: time: got {time!r}, expected an RtcTime")
+        checked = RtcTime(
+            days=whole("set_rtc: days", time.days, 0, 511),
+            hours=whole("set_rtc: hours", time.hours, 0, 31),
+            minutes=whole("set_rtc: minutes", time.minutes, 0, 63),
+            seconds=whole("set_rtc: seconds", time.seconds, 0, 63),
+            carry=flag("set_rtc: carry", time.carry),
+            halted=flag("set_rtc: halted", time.halted),
+            cycles=whole("set_rtc: cycles", time.cycles, 0, CLOCK_HZ - 1),
+        )
+        self._native.set_rtc(self._index(i), checked)
 
     def freeze_rtc(self, i: int, frozen: bool = True) -> None:
         """Stop the cartridge's clock in env i, or let it run on.
@@ -586,17 +628,18 @@ class GameBoyBatch:
             frozen: Whether it stands still.
 
         Raises:
-            ArgumentError: The cartridge has no clock.
+            ArgumentError: The cartridge has no clock, or `frozen` is no bool.
             EnvIndexError: There is no env i.
         """
-        self._native.freeze_rtc(self._index(i), frozen)
+        self._native.freeze_rtc(self._index(i), flag("freeze_rtc: frozen", frozen))
 
     # -- sound ---------------------------------------------------------------------------------
 
     def set_audio(self, sample_rate: int | None) -> None:
         """Make sound in all envs, or stop making it; by default none is made.
 
-        Samples pile up in memory until `take_audio` takes them.
+        Samples wait in memory until `take_audio` takes them: in each env the newest 1,048,576
+        (4 MiB, 22 s at 48,000 a second). Older ones are lost.
 
         Args:
             sample_rate: Samples a second, 8,000 to 192,000; `None` for no sound.
@@ -607,7 +650,7 @@ class GameBoyBatch:
         self._native.set_audio(whole_or_none("sample_rate", sample_rate, 8_000, 192_000))
 
     def take_audio(self, i: int = 0) -> NDArray[np.int16]:
-        """Take the sound that env i has made since the last time.
+        """Take the sound that env i has made since the last time, as far as it is kept.
 
         Args:
             i: Index of the env.
@@ -657,22 +700,30 @@ class GameBoyBatch:
     # -- checks --------------------------------------------------------------------------------
 
     def _index(self, i: int) -> int:
-        try:
-            index = operator.index(i)
-        except TypeError:
-            index = -1
-        if not 0 <= index < self._n:
+        index = index_or_none(i)
+        if index is None or not 0 <= index < self._n:
             raise EnvIndexError(f"env index: got {i!r}, expected 0 to {self._n - 1}")
         return index
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> int | list[int | None] | None:
         if seed is None:
             return None
-        if not isinstance(seed, Sequence | np.ndarray):
+        if isinstance(seed, str | bytes) or not isinstance(seed, Sequence | np.ndarray):
             return whole("seed", seed, 0, _SEEDS - 1)
+        if isinstance(seed, np.ndarray) and seed.ndim != 1:
+            raise ArgumentError(f"seed: got shape {seed.shape}, expected ({self._n},)")
         if len(seed) != self._n:
             raise ArgumentError(f"seed: got {len(seed)} seeds, expected one, or n = {self._n}")
         return [whole_or_none(f"seed[{i}]", one, 0, _SEEDS - 1) for i, one in enumerate(seed)]
+
+
+@contextmanager
+def _as_call(name: str) -> Iterator[None]:
+    """Let a `NotResetError` name the call that was made."""
+    try:
+        yield
+    except NotResetError as error:
+        raise NotResetError(f"{name}: {str(error).removeprefix('step: ')}") from None
 
 
 def build_info() -> Mapping[str, str | bool]:

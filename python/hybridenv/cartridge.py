@@ -1,6 +1,7 @@
 """Cartridges: reading images, and what is written and kept on them."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -8,10 +9,25 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from hybridenv.data import embedded_rom
-from hybridenv.errors import ArgumentError
+from hybridenv.errors import (
+    ArgumentError,
+    RomError,
+    RomFileError,
+    RomIsADirectoryError,
+    RomNotFoundError,
+    RomPermissionError,
+)
 
 RomSource: TypeAlias = str | PathLike[str] | bytes
 """The path of an image or the image itself."""
+
+_ONE_SOURCE = (str, PathLike, bytes, bytearray, memoryview)
+
+_FILE_ERRORS: dict[type[OSError], type[RomFileError]] = {
+    FileNotFoundError: RomNotFoundError,
+    IsADirectoryError: RomIsADirectoryError,
+    PermissionError: RomPermissionError,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +115,11 @@ def read_images(rom: RomSource | Sequence[RomSource] | None, n: int) -> list[byt
 
     Raises:
         ArgumentError: `rom` is neither, or has another length than n.
-        OSError: A file cannot be read.
+        RomFileError: A file cannot be read.
     """
     if rom is None:
         return [embedded_rom()] * n
-    if isinstance(rom, str | PathLike | bytes | bytearray | memoryview):
+    if isinstance(rom, _ONE_SOURCE):
         return [_read_image("rom", rom, {})] * n
     if not isinstance(rom, Sequence):
         raise ArgumentError(
@@ -120,8 +136,39 @@ def _read_image(what: str, source: object, seen: dict[str | bytes, bytes]) -> by
     """Read an image, or return the object that an earlier equal source gave."""
     if isinstance(source, str | PathLike):
         path = os.fspath(source)
-        return seen[path] if path in seen else seen.setdefault(path, Path(path).read_bytes())
+        return seen[path] if path in seen else seen.setdefault(path, _read_file(what, path))
     if isinstance(source, bytes | bytearray | memoryview):
         image = bytes(source)
         return seen.setdefault(image, image)
     raise ArgumentError(f"{what}: got {type(source).__name__}, expected a path or bytes")
+
+
+def _read_file(what: str, path: str) -> bytes:
+    if not path or "\0" in path:
+        raise ArgumentError(f"{what}: got {path!r}, expected the path of a ROM file")
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        message = f"{what}: {path}: {error.strerror}, expected a readable ROM file"
+        kind = _FILE_ERRORS.get(type(error), RomFileError)
+        raise kind(error.errno, message, path) from error
+
+
+def with_path(error: RomError, rom: RomSource | Sequence[RomSource] | None) -> RomError:
+    """Name the file in an error about its contents.
+
+    Args:
+        error: What the native module raised: it names the env.
+        rom: Where the images came from, as in `read_images`.
+
+    Returns:
+        The error with the path behind the env; the same one for an image that came as bytes.
+    """
+    found = re.match(r"env (\d+)", str(error))
+    if found is None:
+        return error
+    one = rom is None or isinstance(rom, _ONE_SOURCE)
+    source = rom if one else rom[int(found[1])]  # type: ignore[index]
+    if not isinstance(source, str | PathLike):
+        return error
+    return RomError(f"{found[0]} ({os.fspath(source)}){str(error)[found.end() :]}")

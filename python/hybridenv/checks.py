@@ -2,12 +2,39 @@
 
 import operator
 from collections.abc import Sequence
-from typing import Any, get_args
+from typing import Any, NoReturn, SupportsIndex, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridenv.errors import ArgumentError
+from hybridenv.errors import ArgumentError, UncopyableError
+
+
+class Uncopyable:
+    """Base of what holds machines: `copy`, `deepcopy` and `pickle` get a clear error."""
+
+    __slots__ = ()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
+        raise UncopyableError(
+            f"{type(self).__name__}: got a copy or pickle of it, expected none: it holds running "
+            "machines; save_state(i) gives bytes, save_states() and copy(src, dst) copy machines"
+        )
+
+
+def index_or_none(value: object) -> int | None:
+    """Read a whole number.
+
+    Args:
+        value: An `int` or something that stands for one, such as a NumPy integer; no `bool`.
+
+    Returns:
+        The number, or `None` where `value` is none.
+    """
+    try:
+        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
 
 
 def whole(what: str, value: object, low: int, high: int) -> int:
@@ -25,10 +52,7 @@ def whole(what: str, value: object, low: int, high: int) -> int:
     Raises:
         ArgumentError: It is no such number.
     """
-    try:
-        number = None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        number = None
+    number = index_or_none(value)
     if number is None or not low <= number <= high:
         raise ArgumentError(f"{what}: got {value!r}, expected a whole number {low} to {high}")
     return number
@@ -50,7 +74,7 @@ def choice(what: str, value: object, choices: object) -> None:
     Raises:
         ArgumentError: It is none of them.
     """
-    if value not in get_args(choices):
+    if not isinstance(value, str) or value not in get_args(choices):
         names = ", ".join(map(repr, get_args(choices)))
         raise ArgumentError(f"{what}: got {value!r}, expected one of {names}")
 
@@ -78,11 +102,52 @@ def four_colours(palette: Sequence[Sequence[int]]) -> list[list[int]]:
     return colours
 
 
-def address_array(addresses: Sequence[int] | NDArray[np.integer[Any]]) -> NDArray[np.uint16]:
+def flag(what: str, value: object) -> bool:
+    """Check a yes or no.
+
+    Args:
+        what: Name for the message.
+        value: A `bool` of Python or NumPy.
+
+    Returns:
+        The same as Python's `bool`.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{what}: got {value!r}, expected True or False")
+    return bool(value)
+
+
+def raw_bytes(what: str, value: object) -> bytes:
+    """Check a string of bytes.
+
+    Args:
+        what: Name for the message.
+        value: `bytes`, a `bytearray` or a `memoryview`.
+
+    Returns:
+        The bytes.
+
+    Raises:
+        ArgumentError: It is something else.
+    """
+    if not isinstance(value, bytes | bytearray | memoryview):
+        raise ArgumentError(
+            f"{what}: got {type(value).__name__}, expected bytes, bytearray or memoryview"
+        )
+    return bytes(value)
+
+
+def address_array(
+    addresses: Sequence[int] | NDArray[np.integer[Any]], what: str = "addresses"
+) -> NDArray[np.uint16]:
     """Check a list of addresses.
 
     Args:
         addresses: Whole numbers 0 to 0xFFFF, shape (m,).
+        what: Name for the message.
 
     Returns:
         uint16[m]; the same object where it is one already.
@@ -90,15 +155,18 @@ def address_array(addresses: Sequence[int] | NDArray[np.integer[Any]]) -> NDArra
     Raises:
         ArgumentError: It has another type or shape, or an address is out of range.
     """
-    given = np.asarray(addresses)
+    try:
+        given = np.asarray(addresses)
+    except ValueError as error:  # rows of different lengths
+        raise ArgumentError(f"{what}: expected integers of shape (m,), but {error}") from None
     if given.size == 0:
         given = given.astype(np.uint16)
     if given.ndim != 1 or not np.issubdtype(given.dtype, np.integer):
         raise ArgumentError(
-            f"addresses: got {given.dtype} of shape {given.shape}, expected integers of shape (m,)"
+            f"{what}: got {given.dtype} of shape {given.shape}, expected integers of shape (m,)"
         )
     if given.dtype != np.uint16:
         outside = given[(given < 0) | (given > 0xFFFF)]
         if outside.size:
-            raise ArgumentError(f"addresses: got {int(outside[0])}, expected 0 to 0xFFFF")
+            raise ArgumentError(f"{what}: got {int(outside[0])}, expected 0 to 0xFFFF")
     return given.astype(np.uint16, copy=False)

@@ -26,6 +26,30 @@ class RomError(HybridEnvError, ValueError):
     """A cartridge image is damaged, of the wrong size, or needs hardware that is not emulated."""
 
 
+class RomFileError(HybridEnvError, OSError):
+    """The file of a cartridge image cannot be read.
+
+    Attributes:
+        errno: The system's number of the error.
+        filename: The path.
+    """
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+class RomNotFoundError(RomFileError, FileNotFoundError):
+    """There is no such file."""
+
+
+class RomIsADirectoryError(RomFileError, IsADirectoryError):
+    """The path is that of a folder."""
+
+
+class RomPermissionError(RomFileError, PermissionError):
+    """The file may not be read."""
+
+
 class StateError(HybridEnvError, ValueError):
     """A save state is damaged, from another game, or from a newer version."""
 
@@ -44,6 +68,10 @@ class NotResetError(HybridEnvError, RuntimeError):
 
 class ClosedError(HybridEnvError, RuntimeError):
     """The batch is closed."""
+
+
+class UncopyableError(HybridEnvError, TypeError):
+    """Machines and threads cannot be copied or pickled; `GameBoyBatch.save_state` says what can."""
 
 
 class BusyError(HybridEnvError, RuntimeError):

@@ -1,8 +1,12 @@
 """Looking into one machine: its memory and its processor."""
 
-import operator
-from typing import TYPE_CHECKING, NamedTuple, overload
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from hybridenv.checks import Uncopyable, index_or_none
 from hybridenv.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -37,13 +41,14 @@ class Registers(NamedTuple):
     halted: bool
 
 
-class Memory:
+class Memory(Uncopyable):
     """The 64 KiB that the processor of one machine sees, to be read and written.
 
     ``memory[a]`` is the byte at an address, ``memory[a:b]`` are bytes; both can be assigned to.
     Reads have no side effects and see video memory and OAM at any time. Writes do what the
     processor's would: below 0x8000 they reach the cartridge's controller, registers act. They
-    are made one address at a time, upwards.
+    are made one address at a time, upwards. ``bytes(memory)``, ``numpy.array(memory)``, iterating
+    and ``in`` see all 65,536 bytes as they are at that moment.
 
     A view stays valid for as long as its batch is open, whatever is loaded or reset.
 
@@ -85,6 +90,23 @@ class Memory:
             raise ArgumentError(f"memory at {start:#06x}: got {value!r}, expected {expected}")
         self._batch.write_range(self._i, start, values)
 
+    def __iter__(self) -> Iterator[int]:
+        return iter(self[:])
+
+    def __bytes__(self) -> bytes:
+        return self[:]
+
+    def __contains__(self, value: object) -> bool:
+        wanted = _byte(value) or _bytes(value)
+        if wanted is None:
+            raise ArgumentError(f"memory: got {value!r}, expected a number 0 to 255 or bytes")
+        return wanted in self[:]
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        if copy is False:
+            raise ArgumentError("memory: got copy=False, expected a copy: it is not NumPy's memory")
+        return np.frombuffer(self[:], dtype=np.uint8).astype(dtype or np.uint8)
+
     def __repr__(self) -> str:
         return f"<Memory of env {self._i}>"
 
@@ -98,10 +120,8 @@ def _bytes(value: object) -> bytes | None:
 
 
 def _byte(value: object) -> bytes | None:
-    try:
-        return bytes([operator.index(value)])  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
+    number = index_or_none(value)
+    return bytes([number]) if number is not None and 0 <= number <= 0xFF else None
 
 
 def _addresses(key: object) -> tuple[int, int]:
@@ -119,10 +139,7 @@ def _addresses(key: object) -> tuple[int, int]:
 
 
 def _address(value: object, high: int) -> int:
-    try:
-        address = operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        address = -1
-    if not 0 <= address <= high:
+    address = index_or_none(value)
+    if address is None or not 0 <= address <= high:
         raise ArgumentError(f"memory: got address {value!r}, expected 0 to {high:#x}")
     return address

@@ -32,11 +32,23 @@ Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">=", "changed", "incr
 #: Longest field in bytes: up to here every value is exact in double precision.
 MAX_FIELD_BYTES = 6
 
+#: Longest field that `Task.randomize` may name, in bytes.
+MAX_RANDOM_BYTES = 4
+
+# First and last address of cartridge RAM and work RAM, and of high RAM.
+_WRITABLE = ((0xA000, 0xDFFF), (0xFF80, 0xFFFE))
+
 _RawField: TypeAlias = tuple[int, int, bool, str, int]
 _RawTest: TypeAlias = tuple[int, str, float]
 _RawTerm: TypeAlias = tuple[int, float] | tuple[int, float, float, float] | tuple[_RawTest, float]
 RawTask: TypeAlias = tuple[
-    list[_RawField], list[_RawTerm], list[_RawTest], list[_RawTest], int | None, list[int]
+    list[_RawField],
+    list[_RawTerm],
+    list[_RawTest],
+    list[_RawTest],
+    int | None,
+    list[int],
+    list[int],
 ]
 
 
@@ -189,6 +201,13 @@ class Task:
         opening: What is played from there at every start, in the same form. A seed has its effect
             before, so this is the place for the press that a game draws its chance from. Starts
             without a seed are all the same, so their opening runs once as well.
+        randomize: Names of fields that every start with a seed overwrites, in this order, after the
+            opening or on the state of `set_start`: each with a number drawn from the env's stream,
+            all from 1 to the largest that the field holds being equally likely. So two fields of
+            one seed differ, and the state of a generator is never zero, which would stop many. The
+            fields are ``"uint"``, of at most `MAX_RANDOM_BYTES`, in work RAM (C000 to DFFF), high
+            RAM (FF80 to FFFE) or cartridge RAM (A000 to BFFF), which changes only while the game
+            has it switched on. Starts without a seed leave them as they are.
 
     Whatever sequences it is given, a task keeps tuples and a read-only mapping.
 
@@ -204,10 +223,14 @@ class Task:
     info: Sequence[str] = ()
     start: Sequence[tuple[int, int]] = ()
     opening: Sequence[tuple[int, int]] = ()
+    randomize: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.fields, Mapping):
+            raise TaskError(f"Task.fields: got {self.fields!r}, expected a mapping of names")
         fields = dict(self.fields)
         for name, one in fields.items():
+            _instance("Task.fields: a name", name, str)
             _instance(f"Task.fields[{name!r}]", one, Field)
         object.__setattr__(self, "fields", MappingProxyType(fields))
         for part, classes in (("reward", Term), ("terminated", Compare), ("truncated", Compare)):
@@ -216,6 +239,9 @@ class Task:
                 self._check_name(f"Task.{part}[{k}].field", item.field)
         for k, item in enumerate(self._as_tuple("info")):
             self._check_name(f"Task.info[{k}]", item)
+        for k, item in enumerate(self._as_tuple("randomize")):
+            self._check_name(f"Task.randomize[{k}]", item)
+            _check_random(f"Task.randomize[{k}]", item, fields[item])
         if self.max_steps is not None:
             _whole("Task.max_steps", self.max_steps, 1, 2**63 - 1)
         for part in ("start", "opening"):
@@ -236,7 +262,7 @@ class Task:
         return items
 
     def _check_name(self, what: str, name: object) -> None:
-        if name not in self.fields:
+        if not isinstance(name, str) or name not in self.fields:
             known = ", ".join(self.fields) or "none"
             raise TaskError(f"{what}: got {name!r}, expected the name of a field ({known})")
 
@@ -268,6 +294,18 @@ class Task:
             [test(item) for item in self.truncated],
             self.max_steps,
             [index[name] for name in self.info],
+            [index[name] for name in self.randomize],
+        )
+
+
+def _check_random(what: str, name: str, field: Field) -> None:
+    last = field.address + field.size - 1
+    inside = any(low <= field.address and last <= high for low, high in _WRITABLE)
+    if field.kind != "uint" or field.size > MAX_RANDOM_BYTES or not inside:
+        raise TaskError(
+            f"{what}: got {name!r} of kind {field.kind!r} at {field.address:#06x} to {last:#06x}, "
+            f"expected a 'uint' of 1 to {MAX_RANDOM_BYTES} bytes in 0xa000 to 0xdfff or "
+            "0xff80 to 0xfffe"
         )
 
 

@@ -1,6 +1,8 @@
 """Bad input gets a clear error of hybridenv, and the batch goes on as if nothing had been."""
 
 import contextlib
+import copy
+import pickle
 import threading
 import time
 from collections.abc import Callable
@@ -22,7 +24,9 @@ from hybridenv import (
     HybridEnvError,
     NotResetError,
     RomError,
+    RomFileError,
     RtcTime,
+    UncopyableError,
 )
 
 MakeBatch = Callable[..., GameBoyBatch]
@@ -52,8 +56,41 @@ def test_roms_are_refused_with_a_reason(make_rom: MakeRom, tmp_path: Path) -> No
             GameBoyBatch(bad, 2)
         with pytest.raises(RomError, match=f"env 1.*{message}"):
             GameBoyBatch([image, bad], 2)
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        GameBoyBatch(tmp_path / "nowhere.gb")
+
+
+def test_files_are_named_with_what_is_wrong_inside(make_rom: MakeRom, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.gb", tmp_path / "bad.gb"
+    good.write_bytes(make_rom())
+    bad.write_bytes(make_rom()[:0x4000])
+    with pytest.raises(RomError, match=r"^env 0 \(.*bad\.gb\): .*truncated"):
+        GameBoyBatch(bad, 2)
+    with pytest.raises(RomError, match=r"^env 1 \(.*bad\.gb\): .*truncated"):
+        GameBoyBatch([good, str(bad)], 2)
+    with pytest.raises(RomError, match=r"^env 1: "):
+        GameBoyBatch([good, bad.read_bytes()], 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds", "message"),
+    [
+        ("nowhere.gb", (RomFileError, FileNotFoundError), r"^rom: .*nowhere\.gb: No such file"),
+        (".", (RomFileError, IsADirectoryError), r"^rom: .*: Is a directory, expected"),
+        ("good.gb/x.gb", (RomFileError, OSError), r"^rom: .*x\.gb: Not a directory"),
+        ("n" * 300, (RomFileError, OSError), "^rom: .*too long"),
+    ],
+)
+def test_files_that_cannot_be_read(
+    path: str, kinds: tuple[type[Exception], ...], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "good.gb").write_bytes(b"")
+    with pytest.raises(RomFileError, match=message) as caught:
+        GameBoyBatch(tmp_path / path)
+    assert all(isinstance(caught.value, kind) for kind in kinds)
+    assert caught.value.filename == str(tmp_path / path)
+    assert caught.value.errno
+    second = [tmp_path / "good.gb", tmp_path / path]
+    with pytest.raises(RomFileError, match=message.replace("rom", r"rom\[1\]")):
+        GameBoyBatch(second, 2)
 
 
 OPTIONS: list[tuple[dict[str, Any], str]] = [
@@ -62,6 +99,10 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"n": 2.0}, "n: got 2.0"),
     ({"n": True}, "n: got True"),
     ({"rom": 5}, "rom: got int"),
+    ({"rom": ""}, "rom: got '', expected the path"),
+    ({"rom": "a\0b"}, "rom: got 'a.x00b', expected the path"),
+    ({"rom": [b"", ""], "n": 2}, r"rom\[1\]: got ''"),
+    ({"obs": np.zeros(2)}, "obs: got array"),
     ({"rom": [b"", 5], "n": 2}, r"rom\[1\]: got int"),
     ({"rom": [b""] * 3, "n": 2}, "rom: got 3 images.*n = 2"),
     ({"frame_skip": 0}, "frame_skip: got 0"),
@@ -107,11 +148,16 @@ CALLS: list[tuple[type[HybridEnvError], str, Call]] = [
     (ArgumentError, "seed: got 2 seeds", lambda b: b.reset(seed=[1, 2])),
     (ArgumentError, r"seed\[1\]: got -2", lambda b: b.reset(seed=[1, -2, 3])),
     (ArgumentError, "seed: got 1.5", lambda b: b.reset(seed=1.5)),  # type: ignore[arg-type]
+    (ArgumentError, "seed: got 'abc'", lambda b: b.reset(seed="abc")),
+    (ArgumentError, r"seed: got shape \(\), expected", lambda b: b.reset(seed=np.array(5))),
+    (ArgumentError, r"seed\[0\]: got True", lambda b: b.reset(seed=[True, 1, 2])),
     (ArgumentError, "obs: got 'png'", lambda b: b.screen("png")),  # type: ignore[arg-type]
     (ArgumentError, "addresses: got 65536", lambda b: b.read_memory([0, 65536])),
     (ArgumentError, "addresses: got -1", lambda b: b.read_memory([-1])),
     (ArgumentError, "addresses: got float64", lambda b: b.read_memory([0.5])),  # type: ignore[list-item]
     (ArgumentError, "addresses: got int64 of shape", lambda b: b.read_memory([[1]])),  # type: ignore[list-item]
+    (ArgumentError, "addresses: expected integers", lambda b: b.read_memory([[1], [2, 3]])),
+    (ArgumentError, "addresses: got object", lambda b: b.read_memory(None)),
     (ArgumentError, "addresses: got bool", lambda b: b.read_memory(np.ones(2, np.bool_))),
     (ArgumentError, "got address 65536", lambda b: b.write_memory(0, 65536, 0)),
     (ArgumentError, "0xc000: got 256", lambda b: b.write_memory(0, 0xC000, 256)),
@@ -125,7 +171,30 @@ CALLS: list[tuple[type[HybridEnvError], str, Call]] = [
     (EnvIndexError, "got 3, expected 0 to 2", lambda b: b.memory(3)),
     (EnvIndexError, "got -1", lambda b: b.registers(-1)),
     (EnvIndexError, "got 'a'", lambda b: b.save_state("a")),  # type: ignore[arg-type]
+    (EnvIndexError, "got True", lambda b: b.save_state(True)),
     (EnvIndexError, "got 9", lambda b: b.copy([0], [9])),
+    (EnvIndexError, "got False", lambda b: b.copy([False], [1])),
+    (ArgumentError, "copy: src: got 0, expected a sequence", lambda b: b.copy(0, 1)),
+    (ArgumentError, "copy: dst: got None, expected a sequence", lambda b: b.copy([0], None)),
+    (ArgumentError, "got address True", lambda b: b.memory()[True]),
+    (ArgumentError, "0xc000: got True", lambda b: b.write_memory(0, 0xC000, True)),
+    (ArgumentError, "memory: got 256, expected a number", lambda b: 256 in b.memory()),
+    (ArgumentError, "memory: got copy=False", lambda b: np.array(b.memory(), copy=False)),
+    (ArgumentError, "load_state: state for env 2: got str", lambda b: b.load_state(2, "state")),
+    (ArgumentError, "env 1: got NoneType, expected bytes", lambda b: b.load_state(1, None)),
+    (ArgumentError, "set_start: state: got str, expected bytes", lambda b: b.set_start("state")),
+    (ArgumentError, "load_cart_ram: ram for env 0: got list", lambda b: b.load_cart_ram(0, [1])),
+    (ArgumentError, "ram for env 0: got NoneType", lambda b: b.load_cart_ram(0, None)),
+    (ArgumentError, "set_rtc: time: got 5, expected an RtcTime", lambda b: b.set_rtc(0, 5)),
+    (ArgumentError, "set_rtc: days: got None", lambda b: b.set_rtc(0, RtcTime(None))),
+    (ArgumentError, "set_rtc: carry: got 2", lambda b: b.set_rtc(0, RtcTime(carry=2))),
+    (ArgumentError, "freeze_rtc: frozen: got 'no'", lambda b: b.freeze_rtc(0, "no")),
+    (UncopyableError, "GameBoyBatch: got a copy or pickle", copy.copy),
+    (UncopyableError, "GameBoyBatch: got a copy or pickle", copy.deepcopy),
+    (UncopyableError, r"save_state\(i\) gives bytes", pickle.dumps),
+    (UncopyableError, "States: got a copy or pickle", lambda b: copy.copy(b.save_states())),
+    (UncopyableError, "States: got a copy or pickle", lambda b: pickle.dumps(b.save_states())),
+    (UncopyableError, "Memory: got a copy or pickle", lambda b: pickle.dumps(b.memory())),
     (ArgumentError, "got 1 sources and 2 targets", lambda b: b.copy([0], [1, 2])),
     (ArgumentError, "target 1 twice", lambda b: b.copy([0, 2], [1, 1])),
     (ArgumentError, "states: got bytes", lambda b: b.load_states(b"")),  # type: ignore[arg-type]
@@ -164,8 +233,10 @@ def test_stepping_needs_a_reset(make: MakeBatch) -> None:
     batch = make(n=3)
     with pytest.raises(NotResetError, match=r"env 0 \(3 of 3 envs\)"):
         batch.step(STILL)
-    with pytest.raises(NotResetError):
+    with pytest.raises(NotResetError, match=r"^save_states: env 0"):
         batch.save_states()
+    with pytest.raises(NotResetError, match=r"^copy: env 1"):
+        batch.copy([1], [0])
     batch.reset(mask=np.array([True, False, False]))
     with pytest.raises(NotResetError, match=r"env 1 \(2 of 3 envs\)"):
         batch.step(STILL)

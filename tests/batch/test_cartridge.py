@@ -39,6 +39,24 @@ def test_memory_views_read_and_write(make: MakeBatch, make_rom: MakeRom) -> None
     assert "env 1" in repr(other)
 
 
+def test_memory_views_are_read_as_a_whole(make: MakeBatch, make_rom: MakeRom) -> None:
+    batch = make(make_rom(), n=1)
+    batch.reset()
+    memory = batch.memory()
+    whole = memory[:]
+    assert bytes(memory) == whole
+    assert list(memory) == list(whole)
+    for array in (np.array(memory), np.asarray(memory)):
+        assert array.dtype == np.uint8
+        assert array.tobytes() == whole
+        assert array.flags.writeable
+    assert np.array(memory, dtype=np.int32)[0x134] == ord("T")
+    assert b"TINY" in memory
+    assert ord("T") in memory
+    assert b"no such text" not in memory
+    assert max(memory) == max(whole)
+
+
 def test_registers_and_clocks(make: MakeBatch, make_rom: MakeRom) -> None:
     batch = make(make_rom(), n=2)
     batch.reset()
@@ -94,8 +112,9 @@ def test_battery_ram(make: MakeBatch, make_rom: MakeRom) -> None:
     batch.reset()
     assert batch.cart_ram(0) == bytes(0x8000)
     filled = bytes(range(256)) * 128
-    batch.load_cart_ram(0, filled)
-    assert batch.cart_ram(0) == filled
+    for given in (bytes(0x8000), bytearray(filled), memoryview(filled)):
+        batch.load_cart_ram(0, given)
+        assert batch.cart_ram(0) == given
     assert batch.cart_ram(1) == bytes(0x8000)
     memory = batch.memory(0)
     memory[0x0000] = 0x0A  # enable

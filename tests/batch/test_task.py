@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from hybridenv import Compare, Delta, Field, GameBoyBatch, Task, TaskError, Value
 from hybridenv.task import MAX_FIELD_BYTES
+from hybridenv.tasks import POLAR_POST
 
 MakeBatch = Callable[..., GameBoyBatch]
 MakeRom = Callable[..., bytes]
@@ -198,6 +199,79 @@ def test_without_a_seed_the_opening_is_played_once(make: MakeBatch) -> None:
     assert np.array_equal(mixed[1:], first[1:])
 
 
+class SplitMix64:
+    """The stream of an env, said in Python."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = seed
+
+    def next(self) -> int:
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        z = self.state
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        return z ^ z >> 31
+
+
+def test_random_fields_take_what_the_documentation_says(make: MakeBatch, make_rom: MakeRom) -> None:
+    n, seed = 5, 2**64 - 2
+    numbers = {
+        "a": Field(BASE, size=4),
+        "b": Field(BASE + 4, size=3, byteorder="big"),
+        "c": Field(0xFFFE),
+        "d": Field(BASE + 7, size=2),
+    }
+    task = Task(numbers, info=list(numbers), opening=[(0, 2)], randomize=["d", "b", "a", "c"])
+    batch = make(make_rom(), n=n, seed=seed, noop_max=5, task=task)
+    streams = [SplitMix64((seed + i) % 2**64) for i in range(n)]
+    every = np.ones(n, dtype=np.bool_)
+    for _ in range(3):
+        info = batch.step(np.zeros(n, dtype=np.uint8), restart=every).info
+        for i, stream in enumerate(streams):
+            stream.next()  # the divider
+            assert batch.frames[i] == 2 + (stream.next() * 6 >> 64)
+            for name in task.randomize:
+                most = 256 ** numbers[name].size - 1
+                assert info[name][i] == (stream.next() * most >> 64) + 1, name
+
+
+def test_only_starts_with_a_seed_are_random(make: MakeBatch) -> None:
+    batch = make(n=3, task=POLAR_POST)
+    plain = make(n=3, task=replace(POLAR_POST, randomize=()))
+    batch.reset()
+    plain.reset()
+    ram = range(0xC000, 0xE000)
+    usual = plain.read_memory(ram)
+    assert np.array_equal(batch.read_memory(ram), usual)
+    batch.reset(seed=[None, 4, None])
+    assert np.array_equal(batch.read_memory(ram)[[0, 2]], usual[[0, 2]])
+    batch.set_start(plain.save_state())
+    batch.reset()
+    changed = np.argwhere(batch.read_memory(ram) != usual)
+    assert {(env, 0xC000 + at) for env, at in changed.tolist()} == {(1, 0xC012), (1, 0xC013)}
+
+
+@pytest.mark.parametrize("profile", ["hardware", "pyboy"])
+def test_another_seed_is_another_episode(make: MakeBatch, profile: str) -> None:
+    batch = make(n=1_000, profile=profile, task=POLAR_POST)
+    batch.reset(seed=0)
+    states = set(map(bytes, batch.read_memory(range(0xC012, 0xC014))))
+    assert len(states) >= 980
+    assert bytes(2) not in states
+
+    def play() -> list[bytes]:
+        batch = make(n=128, seed=7, frame_skip=8, profile=profile, task=POLAR_POST)
+        batch.reset()
+        for _ in range(20):
+            batch.step(np.zeros(128, dtype=np.uint8))
+        # The rock ahead and what floats in it.
+        return [bytes(row) for row in batch.read_memory([*range(0xC030, 0xC0C0)])]
+
+    episodes = play()
+    assert len(set(episodes)) >= 126
+    assert play() == episodes
+
+
 def test_without_a_task_nothing_is_paid_and_nothing_ends(make: MakeBatch) -> None:
     batch = make(n=3)
     batch.reset()
@@ -235,6 +309,9 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: AnyCompare("x", "=~"), "Compare.op: got '=~'"),
     (lambda: AnyCompare("x", "==", value=None), "Compare.value: got None"),
     (lambda: AnyTask({"x": 0xC000}), r"Task.fields\['x'\]: got 49152, expected a Field"),
+    (lambda: AnyTask([Field(0)]), r"Task.fields: got \[Field.*expected a mapping"),
+    (lambda: AnyTask({1: Field(0)}), "Task.fields: a name: got 1, expected a str"),
+    (lambda: AnyTask(GOOD, info=[["x"]]), r"Task.info\[0\]: got \['x'\]"),
     (lambda: AnyTask(GOOD, reward=[Value("y")]), r"Task.reward\[0\].field: got 'y'.*\(x\)"),
     (lambda: AnyTask(GOOD, reward=[3]), r"Task.reward\[0\]: got 3, expected a Value or Delta or"),
     (lambda: AnyTask(GOOD, terminated=[Value("x")]), r"Task.terminated\[0\]: .* a Compare"),
@@ -249,6 +326,20 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: AnyTask(opening=[(0, 2**32)]), r"Task.opening\[0\] frames: got 4294967296"),
     (lambda: AnyTask(opening=[(1, 2, 3)]), r"Task.opening\[0\]: got \(1, 2, 3\), expected a pair"),
     (lambda: AnyTask(opening=8), "Task.opening: got 8, expected a sequence"),
+    (lambda: AnyTask(GOOD, randomize="x"), "Task.randomize: got 'x', expected a sequence"),
+    (lambda: AnyTask(GOOD, randomize=["x", "y"]), r"Task.randomize\[1\]: got 'y'.*\(x\)"),
+    *(
+        (lambda field=field: AnyTask({"x": field}, randomize=["x"]), message)
+        for field, message in [
+            (Field(0xC000, kind="int"), r"randomize\[0\]: got 'x' of kind 'int'.* a 'uint'"),
+            (Field(0xC000, kind="bit", bit=0), "of kind 'bit'"),
+            (Field(0xC000, size=5), "at 0xc000 to 0xc004, .* of 1 to 4 bytes"),
+            (Field(0x9FFF, size=2), "at 0x9fff to 0xa000, .* in 0xa000 to 0xdfff"),
+            (Field(0xDFFF, size=2), "at 0xdfff to 0xe000"),
+            (Field(0xFF7F), "at 0xff7f to 0xff7f, .* or 0xff80 to 0xfffe"),
+            (Field(0xFFFE, size=2), "at 0xfffe to 0xffff"),
+        ]
+    ),
 ]
 
 

@@ -154,6 +154,11 @@ def test_the_readme_block_is_replaced_and_checked(
     assert readme_table.main([*arguments, "--check"]) == 0
 
 
+def test_missing_figures_are_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert readme_table.main(["--results", str(tmp_path / "none.json"), "--check"]) == 1
+    assert "no results yet; run `make bench`" in capsys.readouterr().err
+
+
 def test_a_readme_without_markers_is_refused() -> None:
     with pytest.raises(ValueError, match="bench:begin"):
         readme_table.updated("no markers", record())

@@ -16,13 +16,15 @@ import hybridenv
 from hybridenv.data import embedded_rom
 
 
-def hybridenv_cli(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def hybridenv_cli(
+    *arguments: str, cwd: Path | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-W", "error", "-m", "hybridenv", *arguments],
         capture_output=True,
         text=True,
         cwd=cwd,
-        env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"},
+        env=os.environ | {"COLUMNS": "100", "NO_COLOR": "1"} | environment,
         timeout=120,
     )
 
@@ -101,7 +103,7 @@ def test_info_explains_real_cartridges(shared_games: Path) -> None:
 
 def test_play_writes_pictures_and_nothing_beside_the_rom(rom: Path, tmp_path: Path) -> None:
     before = sorted(rom.parent.iterdir())
-    png, gif = tmp_path / "new" / "last.png", tmp_path / "film.gif"
+    png, gif = tmp_path / "last.png", tmp_path / "film.gif"
     text = succeed(
         "play", str(rom), "--n", "3", "--frames", "40", "--png", str(png), "--gif", str(gif)
     )
@@ -137,6 +139,28 @@ def test_play_shows_the_screen(rom: Path) -> None:
     lines = succeed("play", str(rom), "--frames", "60", "--show").splitlines()
     drawn = [line for line in lines if set(line) <= set(" ░▒█") and len(line) >= 70]
     assert len(drawn) == 36
+
+
+def test_a_terminal_without_blocks_gets_ascii(rom: Path, tmp_path: Path) -> None:
+    snowy = tmp_path / "❄.gb"
+    snowy.write_bytes(rom.read_bytes())
+    png = tmp_path / "❄.png"
+    for colour in ({"NO_COLOR": "1"}, {"NO_COLOR": "", "FORCE_COLOR": "1"}):
+        result = hybridenv_cli(
+            *("play", str(snowy), "--frames", "60", "--show", "--png", str(png)),
+            PYTHONIOENCODING="ascii",
+            **colour,
+        )
+        assert result.returncode == 0, result.stderr
+        assert "Traceback" not in result.stderr
+        lines = [line for line in result.stdout.splitlines() if len(line) >= 70]
+        drawn = [line for line in lines if set(line) <= set(" .+#")]
+        assert len(drawn) == 36
+        assert png.is_file()
+    for command in ("info", "bench"):
+        options = ("--seconds", "0.05", "--n", "1") if command == "bench" else ()
+        result = hybridenv_cli(command, str(snowy), *options, PYTHONIOENCODING="ascii")
+        assert result.returncode == 0, result.stderr
 
 
 # -- bench -----------------------------------------------------------------------------------------
@@ -189,8 +213,12 @@ def test_demo_races_and_leaves_pictures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("info", "no/such.gb"), 1, "error: no/such.gb: No such file or directory"),
-        (("info", "."), 1, "error: .: Is a directory"),
+        (("info", "no/such.gb"), 1, "error: rom: no/such.gb: No such file or directory, expected"),
+        (("info", "."), 1, "error: rom: .: Is a directory, expected"),
+        (("play", "--png", "no/such.png"), 1, "error: --png: got no, which is no folder"),
+        (("play", "--gif", "no/such.gif"), 1, "error: --gif: got no, which is no folder"),
+        (("play", "--gif", "."), 1, "error: --gif: got the folder ., expected the path of a file"),
+        (("demo", "--out", "no/such"), 1, "error: --out: got no, which is no folder"),
         (("play", "no/such.gb"), 1, "No such file"),
         (("bench", "no/such.gb"), 1, "No such file"),
         (("play", "--n", "0"), 2, "'--n'"),
@@ -220,9 +248,9 @@ def test_errors_are_one_clear_message(
 @pytest.mark.parametrize(
     ("image", "message"),
     [
-        (b"", "error: env 0: ROM"),
-        (b"hello", "error: env 0: ROM"),
-        (embedded_rom()[:0x4000], "error: env 0: ROM"),
+        (b"", "bad.gb): ROM"),
+        (b"hello", "bad.gb): ROM"),
+        (embedded_rom()[:0x4000], "bad.gb): ROM"),
         (embedded_rom()[:0x134] + b"X" + embedded_rom()[0x135:], "checksum"),
     ],
     ids=["empty", "text", "truncated", "changed"],
@@ -233,18 +261,31 @@ def test_bad_roms_are_explained(image: bytes, message: str, tmp_path: Path) -> N
     for command in ("info", "play", "bench"):
         result = hybridenv_cli(command, str(path))
         assert result.returncode == 1
+        assert result.stderr.startswith("error: env 0 ("), "something came before the message"
         assert message in result.stderr
         assert "Traceback" not in result.stderr
 
 
 def test_unwritable_pictures_are_explained(rom: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
-    result = hybridenv_cli(
-        "play", str(rom), "--frames", "5", "--png", str(tmp_path / "file" / "x.png")
-    )
+    wanted = [("play", str(rom), f"--{kind}", f"file/x.{kind}") for kind in ("png", "gif")]
+    for arguments in (*wanted, ("demo", "--out", "file")):
+        result = hybridenv_cli(*arguments, cwd=tmp_path)
+        assert result.returncode == 1
+        assert result.stderr.startswith("error: --"), "it was refused only after the run"
+        assert "got file, which is no folder" in result.stderr
+        assert result.stdout == ""
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is forbidden to this user"
+)
+def test_forbidden_places_are_refused_before_the_run(rom: Path, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o500)
+    result = hybridenv_cli("play", str(rom), "--png", str(closed / "x.png"))
     assert result.returncode == 1
-    assert "error: " in result.stderr
-    assert "Traceback" not in result.stderr
+    assert result.stderr.startswith("error: --png")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends a POSIX signal")

@@ -1,11 +1,14 @@
 """Parts of the command line that have rules of their own."""
 
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.oracle import pyboy_lockstep
 
 from hybridenv import ActionError, HybridEnvError
+from hybridenv.cli import rival
 from hybridenv.cli.pictures import SHADES, columns_for, preview, sheet
 from hybridenv.cli.players import parse_script, random_masks, script_masks
 from hybridenv.cli.timing import Rate, require_release
@@ -67,6 +70,16 @@ def test_preview_in_colour_has_both_halves() -> None:
     light, dark = ("rgb({},{},{})".format(*SHADES[shade]) for shade in (0, 3))
     assert str(text.spans[0].style) == f"{light} on {dark}"
     assert preview(shades, colour=False).plain.splitlines()[:2] == ["▒" * 80, " " * 80]
+    for colour in (True, False):
+        lines = preview(shades, colour, "ascii").plain.splitlines()
+        assert lines[:2] == ["+" * 80, " " * 80]
+
+
+def test_the_rival_starts_with_the_game_as_the_oracle_does() -> None:
+    assert rival.BOOT_FRAMES == pyboy_lockstep.BOOT_FRAMES
+    page = Path(__file__).parents[2] / "docs" / "pyboy.md"
+    assert f"`tick({rival.BOOT_FRAMES})` once" in page.read_text(encoding="utf-8")
+    assert f"{pyboy_lockstep.BOOT_CYCLES:,}" in page.read_text(encoding="utf-8")
 
 
 def test_debug_builds_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:

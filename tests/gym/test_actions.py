@@ -44,6 +44,10 @@ def test_discrete_actions_choose_from_the_list() -> None:
     assert masks.tolist() == [0xC0, 0, 0x10, 0xC0]
 
 
+def test_opposite_directions_are_passed_on_as_written() -> None:
+    assert ActionTable(["left+right"]).to_buttons(np.array([0]), 1).tolist() == [0b11]
+
+
 def test_buttons_are_bits_in_order() -> None:
     table = ActionTable("buttons")
     assert table.space == spaces.MultiBinary(8)
@@ -60,6 +64,11 @@ def test_buttons_are_bits_in_order() -> None:
         (np.array([0, 1, 2, 3]), r"actions\[3\]: got 3, expected 0 to 2"),
         (np.array([0, -1, 2, 0]), r"actions\[1\]: got -1, expected 0 to 2"),
         ([0, 1, "a", 2], "got dtype <U"),
+        (np.ones(4, dtype=np.bool_), "got dtype bool, expected integers"),
+        ([True] * 4, "got dtype bool, expected integers"),
+        ([0, 1, True, 2], r"actions\[2\]: got True, expected an integer"),
+        ([[0], [1, 2], 0, 0], "actions: expected one array"),
+        (None, r"got shape \(\)"),
     ],
 )
 def test_wrong_discrete_actions(actions: object, message: str) -> None:
@@ -76,7 +85,14 @@ def test_wrong_button_actions() -> None:
 
 @pytest.mark.parametrize(
     ("actions", "message"),
-    [("button", 'expected "buttons" or a list'), ([], "empty list"), (["a", "c"], "got 'c'")],
+    [
+        ("button", 'expected "buttons" or a list'),
+        ([], "empty list"),
+        (["a", "c"], "got 'c'"),
+        (None, 'actions: got None, expected "buttons" or a list'),
+        (3, "actions: got 3, expected"),
+        ([3], "buttons: got 3, expected text"),
+    ],
 )
 def test_wrong_tables(actions: list[str], message: str) -> None:
     with pytest.raises(ActionError, match=message):

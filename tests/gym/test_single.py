@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from hybridenv import ArgumentError, NotResetError
+from hybridenv import ActionError, ArgumentError, NotResetError
 from hybridenv.gym import ENV_ID, GameBoyEnv, GameBoyVectorEnv
 
 
@@ -29,10 +29,13 @@ def test_registers_when_its_module_is_named() -> None:
 def test_equals_one_machine_of_many(rng: np.random.Generator) -> None:
     vector = GameBoyVectorEnv(3, max_episode_steps=60)
     single = GameBoyEnv(max_episode_steps=60)
-    batch, _ = vector.reset(seed=40)
+    batch, columns = vector.reset(seed=40)
     obs, info = single.reset(seed=42)
     assert np.array_equal(obs, batch[2])
-    assert info == {}
+    assert {key: int(value) for key, value in info.items()} == {
+        key: int(values[2]) for key, values in columns.items() if not key.startswith("_")
+    }
+    assert info["lives"] == 3
     for _ in range(59):
         actions = rng.integers(0, 11, 3)
         batch, rewards, terminated, truncated, columns = vector.step(actions)
@@ -81,6 +84,12 @@ def test_render() -> None:
 
 def test_options_and_keywords_are_checked() -> None:
     env = GameBoyEnv()
+    for seed in (-1, 1.5, "7", [3], True):
+        with pytest.raises(ArgumentError, match="seed: got"):
+            env.reset(seed=seed)
+    env.reset(seed=np.int64(7))
+    with pytest.raises(ActionError, match="got dtype bool"):
+        env.step(True)
     with pytest.raises(ArgumentError, match="got \\['level'\\]"):
         env.reset(options={"level": 2})
     with pytest.raises(TypeError, match="num_envs"):

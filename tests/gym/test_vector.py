@@ -1,6 +1,8 @@
 """`GameBoyVectorEnv` on real machines."""
 
+import copy
 import pickle
+from collections.abc import Callable
 from typing import Any, Literal
 
 import gymnasium
@@ -21,6 +23,7 @@ from hybridenv import (
     NotResetError,
     Task,
     TaskError,
+    UncopyableError,
 )
 from hybridenv.gym import ENV_ID, GameBoyVectorEnv, check_vector_env, check_vector_modes
 from hybridenv.tasks import POLAR_POST
@@ -77,9 +80,13 @@ def test_conforms_in_every_mode(obs: Literal["shades", "rgb", "packed"], actions
 
 def test_the_embedded_task_conforms() -> None:
     report = check_vector_env(
-        lambda: GameBoyVectorEnv(6, max_episode_steps=40), episodes=6, reward_dtype=np.float32
+        lambda: GameBoyVectorEnv(6, max_episode_steps=40),
+        episodes=6,
+        reward_dtype=np.float32,
+        seeds_matter=True,
     )
     assert report.episodes >= 6
+    assert report.not_exercised == {}
 
 
 # -- making it -------------------------------------------------------------------------------------
@@ -97,7 +104,7 @@ def test_registered_with_both_entry_points() -> None:
     assert envs.spec.id == ENV_ID
     obs, info = envs.reset(seed=0)
     assert obs.shape == (3, 144, 40)
-    assert info == {}
+    assert info["lives"].tolist() == [3] * 3
 
 
 def test_registers_when_its_module_is_named() -> None:
@@ -147,6 +154,15 @@ def test_metadata_belongs_to_the_instance() -> None:
         ({"max_episode_steps": 0}, "max_steps: got 0"),
         ({"rom": b"no rom"}, "ROM"),
         ({"reward_fn": lambda *_: (0, False, False)}, "ram_addresses: got none"),
+        ({"reward_fn": 3, "ram_addresses": [0]}, "reward_fn: got 3, expected a function"),
+        ({"reward_fn": max, "ram_addresses": [0x10000]}, "ram_addresses: got 65536"),
+        ({"reward_fn": max, "ram_addresses": [0.5]}, "ram_addresses: got float64"),
+        ({"reward_fn": max, "ram_addresses": 5}, r"ram_addresses: got int64 of shape \(\)"),
+        ({"ram_addresses": [0xC000]}, r"ram_addresses: got \[49152\] without a reward_fn"),
+        ({"actions": None}, "actions: got None, expected"),
+        ({"rom": ""}, "rom: got ''"),
+        ({"rom": "no/such/game.gb"}, "rom: no/such/game.gb: No such file"),
+        ({"task": "score", "max_episode_steps": 3}, "task: got str, expected a Task"),
     ],
 )
 def test_wrong_options_are_named(options: dict[str, Any], message: str) -> None:
@@ -245,7 +261,7 @@ def test_next_step_restarts_without_playing(env: GameBoyVectorEnv) -> None:
 def test_same_step_hands_over_the_end() -> None:
     env = GameBoyVectorEnv(N, task=SHORT, autoreset_mode=AutoresetMode.SAME_STEP)
     plain = GameBoyVectorEnv(N, task=SHORT, autoreset_mode=AutoresetMode.DISABLED)
-    first, _ = env.reset(seed=7)
+    first, start = env.reset(seed=7)
     plain.reset(seed=7)
     ended = np.zeros(N, dtype=np.bool_)
     while not ended.any():
@@ -259,7 +275,8 @@ def test_same_step_hands_over_the_end() -> None:
     assert np.array_equal(info["final_info"]["frames"], same_info["frames"])
     for mask in ("_final_obs", "_final_info"):
         assert np.array_equal(info[mask], ended)
-    assert not info["_frames"].any()
+    assert np.array_equal(info["frames"], start["frames"])
+    assert info["_frames"].all()
     *_, info = env.step(noops())
     assert "final_obs" not in info
     assert info["_frames"].all()
@@ -278,8 +295,8 @@ def test_some_machines_end_before_others() -> None:
         partial += 1
         assert np.array_equal(info["_final_obs"], ended)
         assert [last is not None for last in info["final_obs"]] == ended.tolist()
-        assert np.array_equal(info["_frames"], ~ended)
-        assert not info["frames"][ended].any()
+        assert info["_frames"].all()
+        assert (info["frames"][ended] < 200).all()
         assert not info["final_info"]["frames"][~ended].any()
         assert (info["final_info"]["frames"][ended] >= 200).all()
     assert partial >= 3
@@ -309,6 +326,10 @@ def test_disabled_waits_for_its_reset() -> None:
     ("options", "message"),
     [
         ({"mask": 1}, r"reset options: got \['mask'\]"),
+        ({"mask": 1, 3: 4}, r"reset options: got \[3, 'mask'\]"),
+        (5, "reset options: got 5, expected a dict"),
+        (0, "reset options: got 0, expected a dict"),
+        ([], r"reset options: got \[\], expected a dict"),
         ({"reset_mask": [True] * N}, r'"reset_mask"\]: got list, expected bool array'),
         ({"reset_mask": np.ones(N)}, "got float64 array"),
         ({"reset_mask": np.ones(N + 1, dtype=bool)}, r"of shape \(6,\), expected"),
@@ -416,6 +437,10 @@ def test_reward_function_adds_to_the_task() -> None:
         ((["a"] * 3, False, False), "reward has dtype"),
         ((0, 1, False), "terminated has dtype int64, expected bool"),
         ((0, False, np.zeros(2, dtype=bool)), r"truncated has shape \(2,\), expected \(3,\)"),
+        ((np.array([0, np.nan, 0]), False, False), "reward of machine 1 is nan, expected a finite"),
+        ((np.inf, False, False), "reward of machine 0 is inf"),
+        ((1e300, False, False), r"reward of machine 0 is 1e\+300, expected a finite float32"),
+        (([[0], [1, 2], 0], False, False), "reward: expected one column"),
     ],
 )
 def test_wrong_reward_functions(returned: Any, message: str) -> None:
@@ -423,6 +448,21 @@ def test_wrong_reward_functions(returned: Any, message: str) -> None:
     env.reset(seed=0)
     with pytest.raises(TaskError, match=message):
         env.step(noops(3))
+
+
+def test_an_end_survives_a_wrong_reward_function() -> None:
+    returned: list[Any] = [(np.nan, False, False), (1, False, False)]
+    env = GameBoyVectorEnv(
+        2, max_episode_steps=1, reward_fn=lambda *_: returned.pop(0), ram_addresses=[0xC000]
+    )
+    env.reset(seed=0)
+    with pytest.raises(TaskError, match="nan"):
+        env.step(noops(2))
+    frames = env.batch.frames
+    _, reward, _, truncated, _ = env.step(noops(2))
+    assert (env.batch.frames < frames).all()
+    assert not reward.any()
+    assert not truncated.any()
 
 
 # -- the rest --------------------------------------------------------------------------------------
@@ -479,6 +519,14 @@ def test_wrappers_of_gymnasium_work() -> None:
             lengths += info["episode"]["l"][info["_episode"]].tolist()
     assert len(lengths) >= 2 * N
     assert len(set(lengths)) == 1
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_machines_are_not_copied(env: GameBoyVectorEnv, copied: Callable[[Any], Any]) -> None:
+    env.reset(seed=0)
+    with pytest.raises(UncopyableError, match="GameBoyBatch: got a copy or pickle"):
+        copied(env.batch)
+    env.step(noops())
 
 
 def test_spec_survives_pickling() -> None:

@@ -1,6 +1,7 @@
 """The wheel does everything in an environment that has nothing but its declared dependencies."""
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,8 @@ import pytest
 import hybridenv
 
 pytestmark = pytest.mark.wheel
+
+ROOT = Path(__file__).resolve().parents[2]
 
 FOREIGN = {"pyboy", "jax", "torch", "maturin", "hypothesis", "pytest"}
 
@@ -101,6 +104,22 @@ def test_wheel_holds_what_it_should_and_nothing_else(wheel: Path) -> None:
     assert "License-Expression: MIT OR Apache-2.0" in text
     required = [line for line in text.splitlines() if line.startswith("Requires-Dist: ")]
     assert [line for line in required if "extra ==" not in line] == ["Requires-Dist: numpy>=1.26"]
+
+
+def test_wheel_tells_nothing_of_the_machine_that_built_it(wheel: Path) -> None:
+    telling = re.compile(
+        rb"file:///|[/\\]\.cargo[/\\]|[/\\]\.rustup[/\\]|registry/src|\bindex\.[a-z0-9-]+\.[a-z]+"
+    )
+    places = [str(ROOT).encode(), os.fsencode(Path.home()) + b"/"]
+    with zipfile.ZipFile(wheel) as archive:
+        contents = {name: archive.read(name) for name in archive.namelist()}
+    native = [content for name, content in contents.items() if "/_native." in name]
+    assert max(map(len, native)) > 100_000
+    for name, content in contents.items():
+        found = telling.search(content)
+        assert found is None, f"{name}: {found}"
+        assert not any(place in content for place in places), name
+    assert not any("/sboms/" in name for name in contents)
 
 
 def test_empty_environments_are_empty(bare: Empty, full: Empty) -> None:

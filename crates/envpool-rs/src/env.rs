@@ -95,6 +95,7 @@ impl Env {
         self.replace_machine(if seeded { start.base() } else { start.plain() })?;
         if let Some(stream) = &mut self.stream {
             start.vary(&mut self.machine, stream, pace.noop_max, stop);
+            program.randomize(&mut self.machine, stream);
         }
         self.begin(program);
         Ok(())

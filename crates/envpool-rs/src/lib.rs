@@ -30,4 +30,6 @@ pub use export::{Format, Observation, Palette, DEFAULT_PALETTE};
 pub use pool::{never, Pool, GRACE, POLL};
 pub use seed::SplitMix64;
 pub use states::States;
-pub use task::{Encoding, Field, Op, Outcome, Program, Term, Test, MAX_FIELD_BYTES};
+pub use task::{
+    Encoding, Field, Op, Outcome, Program, Term, Test, MAX_FIELD_BYTES, MAX_RANDOM_BYTES,
+};

@@ -92,7 +92,7 @@ impl Start {
         u64::from(noop_max) + length(&self.opening)
     }
 
-    /// Makes a copy of the base the next seeded start: sets the divider, lets 0 to `noop_max`
+    /// Makes a copy of the base the next seeded start, but for what the task overwrites: sets the divider, lets 0 to `noop_max`
     /// frames pass, plays the opening. Stops early when `stop` is up.
     pub fn vary(
         &self,

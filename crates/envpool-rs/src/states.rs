@@ -68,7 +68,8 @@ impl Batch {
     }
 
     /// Makes `state` the start of every later episode in the environments of `mask` (all without
-    /// one), exactly but for what a seed varies: no opening follows it. Without a state the start
+    /// one), exactly but for what a seed varies (divider, idle frames, fields of
+    /// [`Program::randomized`]): no opening follows it. Without a state the start
     /// is power-on, warm-up and opening again.
     ///
     /// # Errors

@@ -5,8 +5,16 @@
 
 use gb_core::GameBoy;
 
+use crate::seed::SplitMix64;
+
 /// The longest field: its values stay exact in the arithmetic of rewards.
 pub const MAX_FIELD_BYTES: u8 = 6;
+
+/// The longest field that a seeded start may overwrite.
+pub const MAX_RANDOM_BYTES: u8 = 4;
+
+/// Where a seeded start may write: cartridge RAM and work RAM, high RAM.
+const WRITABLE: [(u32, u32); 2] = [(0xA000, 0xDFFF), (0xFF80, 0xFFFE)];
 
 /// How the bytes of a field make a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +66,28 @@ impl Field {
 
     fn binary(self, byte: impl Fn(u8) -> i64) -> i64 {
         (0..self.size).fold(0, |value, k| value << 8 | byte(k))
+    }
+
+    /// Whether [`Field::randomize`] can write the number: unsigned binary of at most
+    /// [`MAX_RANDOM_BYTES`], in RAM of the machine or of the cartridge.
+    pub fn can_be_random(self) -> bool {
+        let last = u32::from(self.address) + u32::from(self.size) - 1;
+        let address = u32::from(self.address);
+        let inside = |(low, high): &(u32, u32)| *low <= address && last <= *high;
+        self.encoding == Encoding::Uint
+            && (1..=MAX_RANDOM_BYTES).contains(&self.size)
+            && WRITABLE.iter().any(inside)
+    }
+
+    /// Draws a number, each but zero being as likely as any other, and writes it byte by byte
+    /// through `poke`.
+    fn randomize(self, stream: &mut SplitMix64, mut poke: impl FnMut(u16, u8)) {
+        let largest = u32::MAX >> (32 - 8 * u32::from(self.size));
+        let value = stream.next_up_to(largest - 1) + 1;
+        for k in 0..self.size {
+            let place = if self.big_endian { self.size - 1 - k } else { k };
+            poke(self.address + u16::from(k), (value >> (8 * place)) as u8);
+        }
     }
 }
 
@@ -175,6 +205,18 @@ pub struct Program {
     pub max_steps: Option<u64>,
     /// The fields reported after each step.
     pub info: Vec<usize>,
+    /// The fields that every seeded start overwrites by chance, in this order; each for which
+    /// [`Field::can_be_random`].
+    pub randomized: Vec<usize>,
+}
+
+impl Program {
+    /// Ends a seeded start: overwrites the fields of [`Program::randomized`].
+    pub fn randomize(&self, machine: &mut GameBoy, stream: &mut SplitMix64) {
+        for &field in &self.randomized {
+            self.fields[field].randomize(stream, |address, byte| machine.poke(address, byte));
+        }
+    }
 }
 
 /// What one step of one environment brought.
@@ -236,7 +278,7 @@ impl Tracker {
 
 #[cfg(test)]
 mod tests {
-    use super::{Encoding, Field, Op, Term, Test};
+    use super::{Encoding, Field, Op, SplitMix64, Term, Test};
 
     fn read(encoding: Encoding, big_endian: bool, bytes: &[u8]) -> i64 {
         let field = Field { address: 0xC000, size: bytes.len() as u8, big_endian, encoding };
@@ -264,6 +306,52 @@ mod tests {
     fn a_field_at_the_end_of_memory_wraps() {
         let field = Field { address: 0xFFFF, size: 2, big_endian: false, encoding: Encoding::Uint };
         assert_eq!(field.read(|address| u8::from(address == 0)), 0x100);
+    }
+
+    #[test]
+    fn random_numbers_are_never_zero_and_reach_every_byte() {
+        for size in 1..=4 {
+            let mut seen = [0u8; 4];
+            for seed in 0..2000 {
+                let big_endian = seed % 2 == 0;
+                let field = Field { address: 0xFF80, size, big_endian, encoding: Encoding::Uint };
+                assert!(field.can_be_random());
+                let mut bytes = [0; 4];
+                let mut stream = SplitMix64::new(seed);
+                field.randomize(&mut stream, |address, byte| {
+                    bytes[usize::from(address - 0xFF80)] = byte;
+                });
+                let value = field.read(|address| bytes[usize::from(address - 0xFF80)]);
+                let most = (1u128 << (8 * size)) - 1;
+                let drawn = u128::from(SplitMix64::new(seed).next_u64());
+                assert_eq!(value as u128, (drawn * most >> 64) + 1);
+                seen.iter_mut().zip(bytes).for_each(|(seen, byte)| *seen |= byte);
+            }
+            assert!(seen.iter().enumerate().all(|(k, &bits)| (k < size.into()) == (bits == 0xFF)));
+        }
+    }
+
+    #[test]
+    fn only_short_unsigned_numbers_in_ram_can_be_random() {
+        let field = |address, size, encoding| Field { address, size, big_endian: false, encoding };
+        for (address, size, encoding, expected) in [
+            (0xC000, 4, Encoding::Uint, true),
+            (0xA000, 1, Encoding::Uint, true),
+            (0xDFFE, 2, Encoding::Uint, true),
+            (0xFFFB, 4, Encoding::Uint, true),
+            (0x9FFF, 2, Encoding::Uint, false),
+            (0xDFFF, 2, Encoding::Uint, false),
+            (0xFFFC, 4, Encoding::Uint, false),
+            (0xFF7F, 1, Encoding::Uint, false),
+            (0xFFFF, 1, Encoding::Uint, false),
+            (0xC000, 5, Encoding::Uint, false),
+            (0xC000, 2, Encoding::Int, false),
+            (0xC000, 2, Encoding::Bcd, false),
+            (0xC000, 2, Encoding::Bit(0), false),
+        ] {
+            let got = field(address, size, encoding).can_be_random();
+            assert_eq!(got, expected, "{address:04X}, {size} bytes, {encoding:?}");
+        }
     }
 
     #[test]

@@ -62,6 +62,7 @@ fn program() -> Program {
         truncated: vec![],
         max_steps: Some(3),
         info: vec![1, 0],
+        randomized: vec![],
     }
 }
 
@@ -311,6 +312,48 @@ fn tasks_compare_with_the_state_after_the_opening() {
     };
     let mut batch = start(Config { opening, program, seed: Some(1), ..config(2) });
     assert_eq!(step(&mut batch, &[A, 0]).reward.as_slice(), [0.0, 1.0]);
+}
+
+#[test]
+fn seeded_starts_overwrite_fields_by_chance() {
+    const SPARE: u16 = 0xC100;
+    let opening = vec![(A, 3)];
+    let spare =
+        |address, size, big_endian| Field { address, size, big_endian, encoding: Encoding::Uint };
+    let program = Program {
+        fields: vec![spare(SPARE, 4, false), spare(SPARE + 4, 2, true)],
+        reward: vec![Term::Delta { field: 1, weight: 1.0, low: -1e9, high: 1e9 }],
+        randomized: vec![1, 0],
+        ..Program::default()
+    };
+    let plain = |seed| Config { seed, opening: opening.clone(), noop_max: 6, ..config(3) };
+    let random = |seed| Config { program: program.clone(), ..plain(seed) };
+
+    // After divider, idle frames and opening, in the order of `randomized`, and nothing else.
+    let mut batch = start(random(Some(8)));
+    let mut expected = start(plain(Some(8)));
+    for i in 0..3 {
+        let mut stream = SplitMix64::new(8 + i as u64);
+        stream.next_u64();
+        stream.next_up_to(6);
+        let second = stream.next_up_to(0xFFFE) as u16 + 1;
+        let first = stream.next_up_to(0xFFFF_FFFE) + 1;
+        let bytes = [&first.to_le_bytes()[..], &second.to_be_bytes()].concat();
+        expected.write_range(i, SPARE.into(), &bytes).unwrap();
+    }
+    assert_eq!(states(&batch), states(&expected));
+    assert_eq!(step(&mut batch, &[0; 3]).reward.as_slice(), [0.0; 3], "compared with before");
+
+    // A given start is varied alike; a start without a seed is not.
+    let given = start(config(1)).save_state(0).unwrap();
+    batch.set_start(Some(&given), None).unwrap();
+    batch.reset(Some(&[Some(8), Some(9), Some(10)]), None, &mut never).unwrap();
+    let numbers = |batch: &Batch| -> Vec<Vec<u8>> {
+        let range = usize::from(SPARE)..usize::from(SPARE) + 6;
+        (0..3).map(|i| batch.read_range(i, range.clone()).unwrap()).collect()
+    };
+    assert_eq!(numbers(&batch), numbers(&expected));
+    assert_eq!(states(&start(random(None))), states(&start(plain(None))));
 }
 
 #[test]

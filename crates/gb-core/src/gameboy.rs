@@ -522,7 +522,7 @@ impl GameBoy {
         self.machine.apu.set_sample_rate(sample_rate);
     }
 
-    /// The audio produced since the last call: left, right.
+    /// The audio produced since the last call: left, right. The newest 1,048,576 samples are kept.
     pub fn take_audio(&mut self) -> Vec<[i16; 2]> {
         let m = &mut self.machine;
         m.apu.sync(m.clock, m.div_base());

@@ -37,7 +37,7 @@ pub enum StateError {
         got: u16,
     },
     /// Made with another profile.
-    #[error("save state: got one of profile {got:?}, expected {expected:?}")]
+    #[error("save state: got one of profile {:?}, expected {:?}", option(*got), option(*expected))]
     OtherProfile {
         /// Profile of the state.
         got: Profile,
@@ -73,6 +73,14 @@ pub enum StateError {
     /// The checksum fits, but the body does not describe a machine.
     #[error("save state: the envelope is right but the body does not describe a machine of this cartridge")]
     Malformed,
+}
+
+/// A profile as the options of the library spell it.
+fn option(profile: Profile) -> &'static str {
+    match profile {
+        Profile::Hardware => "hardware",
+        Profile::PyBoy => "pyboy",
+    }
 }
 
 pub(crate) fn begin(w: &mut Writer, profile: Profile, model: Model, rom: u64) {

@@ -1,5 +1,6 @@
 """The commands and their options; the work is in the modules beside this one."""
 
+import io
 import sys
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
@@ -72,8 +73,12 @@ def play(
             '"60 start*5 30 right+a*120".'
         ),
     ] = "random",
-    png: Annotated[Path | None, typer.Option(help="Write the last screens here.")] = None,
-    gif: Annotated[Path | None, typer.Option(help="Write an animation here.")] = None,
+    png: Annotated[
+        Path | None, typer.Option(help="Write the last screens here; the folder must exist.")
+    ] = None,
+    gif: Annotated[
+        Path | None, typer.Option(help="Write an animation here; the folder must exist.")
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Draw the last screen here.")] = False,
     profile: Profile = "hardware",
     model: Model = "auto",
@@ -159,6 +164,8 @@ def demo(
 
 def run() -> None:
     """Run the command line and leave the process; `hybridenv.cli.main` lists the exit codes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names that the terminal cannot show
     try:
         app()
     except HybridEnvError as error:

@@ -58,9 +58,9 @@ def bench(wanted: Bench, as_json: bool) -> None:
 
     Raises:
         HybridEnvError: The ROM or an option is refused, or this is a debug build.
-        OSError: The ROM cannot be read.
     """
     require_release()
+    GameBoyBatch(wanted.rom, 1, num_threads=1).close()  # refuses a ROM before a bar is drawn
     rows = []
     with progress() as bars:
         for n, threads in product(wanted.sizes, wanted.threads):

@@ -46,7 +46,7 @@ def demo(n: int, threads: int | None, seconds: float, folder: Path, seed: int) -
         n: Number of machines.
         threads: Worker threads; `None` takes one a core.
         seconds: How long each side plays.
-        folder: Where the pictures go.
+        folder: Where the pictures go; it is made if it is missing, in a folder that exists.
         seed: Seed of the machines and of the random buttons.
 
     Raises:
@@ -54,6 +54,7 @@ def demo(n: int, threads: int | None, seconds: float, folder: Path, seed: int) -
         OSError: A picture cannot be written.
     """
     require_release()
+    pictures.check_folder("--out", folder if folder.exists() else folder.parent)
     with GameBoyBatch(
         n=n, num_threads=threads, frame_skip=FRAME_SKIP, task=POLAR_POST, seed=seed
     ) as batch:
@@ -65,6 +66,7 @@ def demo(n: int, threads: int | None, seconds: float, folder: Path, seed: int) -
         rates = _race(batch, seconds, seed)
         shades = batch.screen()
     _print_rates(rates)
+    folder.mkdir(exist_ok=True)
     sheet, film = folder / "contact-sheet.png", folder / "film.gif"
     pictures.save_png(sheet, pictures.sheet(shades, pictures.columns_for(n)))
     _film(film, threads, seed)

@@ -9,9 +9,8 @@ from pathlib import Path
 from rich.table import Table
 
 from hybridenv.batch import GameBoyBatch
-from hybridenv.cartridge import RomHeader
+from hybridenv.cartridge import RomHeader, read_images
 from hybridenv.cli.console import out
-from hybridenv.data import embedded_rom
 
 MAPPERS = {
     "ROM": "no memory controller: 32 KiB of ROM, always there",
@@ -37,10 +36,10 @@ def info(path: Path | None, as_json: bool) -> None:
 
     Raises:
         RomError: The file is not a ROM that hybridenv runs.
-        OSError: The file cannot be read.
+        RomFileError: The file cannot be read.
     """
-    image = embedded_rom() if path is None else path.read_bytes()
-    with GameBoyBatch(image, 1, num_threads=1) as batch:
+    [image] = read_images(path, 1)
+    with GameBoyBatch(path, 1, num_threads=1) as batch:
         header = batch.header()
     digest = hashlib.sha256(image).hexdigest()
     if as_json:

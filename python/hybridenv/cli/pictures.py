@@ -1,6 +1,7 @@
 """Contact sheets, GIFs and terminal previews from screens."""
 
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from rich.text import Text
+
+from hybridenv.errors import ArgumentError
 
 SHADES = ((0xE8, 0xF0, 0xD0), (0x98, 0xB8, 0x80), (0x40, 0x70, 0x58), (0x10, 0x28, 0x30))
 """Colours of shades 0 to 3, lightest first, a little like the real screen."""
@@ -75,17 +78,52 @@ def image(screen: NDArray[np.uint8]) -> Image.Image:
     return picture
 
 
+def check_writable(what: str, path: Path | None) -> None:
+    """Refuse a place where a picture cannot go, before there is work that would be lost.
+
+    Args:
+        what: Name of the option for the message.
+        path: Where the file is to go; `None` for nowhere.
+
+    Raises:
+        ArgumentError: The folder does not exist or may not be written, or `path` is a folder.
+    """
+    if path is None:
+        return
+    folder = path.parent
+    if path.is_dir() or not path.name:
+        raise ArgumentError(f"{what}: got the folder {path}, expected the path of a file")
+    check_folder(what, folder)
+    if path.exists() and not os.access(path, os.W_OK):
+        raise ArgumentError(f"{what}: got {path}, which may not be written")
+
+
+def check_folder(what: str, folder: Path) -> None:
+    """Refuse a folder that files cannot be written into.
+
+    Args:
+        what: Name of the option for the message.
+        folder: The folder.
+
+    Raises:
+        ArgumentError: It does not exist, is a file, or may not be written.
+    """
+    if not folder.is_dir():
+        raise ArgumentError(f"{what}: got {folder}, which is no folder; expected an existing one")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ArgumentError(f"{what}: got {folder}, where files may not be written")
+
+
 def save_png(path: Path, screen: NDArray[np.uint8]) -> None:
     """Write a picture.
 
     Args:
-        path: Where to; folders are made as needed.
+        path: Where to, in a folder that exists.
         screen: Shades uint8[h, w], each 0 to 3, or colours uint8[h, w, 3].
 
     Raises:
         OSError: The file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     image(screen).save(path, format="PNG", optimize=True)
 
 
@@ -93,7 +131,7 @@ def save_gif(path: Path, frames: Sequence[NDArray[np.uint8]], milliseconds: int)
     """Write an endless animation.
 
     Args:
-        path: Where to; folders are made as needed.
+        path: Where to, in a folder that exists.
         frames: Pictures of one size, shades uint8[h, w], each 0 to 3, or colours uint8[h, w, 3]; at
             least one.
         milliseconds: Time that each is shown; a GIF counts in steps of 10.
@@ -101,21 +139,30 @@ def save_gif(path: Path, frames: Sequence[NDArray[np.uint8]], milliseconds: int)
     Raises:
         OSError: The file cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     first, *rest = (image(frame) for frame in frames)
     first.save(path, format="GIF", save_all=True, append_images=rest, duration=milliseconds, loop=0)
 
 
-def preview(screen: NDArray[np.uint8], colour: bool) -> Text:
+BLOCKS = " ░▒█"
+"""Characters of shades 0 to 3."""
+
+ASCII = " .+#"
+"""The same where the terminal has no blocks."""
+
+
+def preview(screen: NDArray[np.uint8], colour: bool, encoding: str = "utf-8") -> Text:
     """Draw a screen with characters, at half its size.
 
     Args:
         screen: Shades uint8[144, 160], each 0 to 3, or colours uint8[144, 160, 3].
         colour: Use colours, two pixels a character; otherwise a character for their average.
+        encoding: What the terminal can show; without block characters, ASCII stands for them.
 
     Returns:
         36 lines of 80 characters.
     """
+    blocks = _shows(BLOCKS + "▀", encoding)
+    characters = BLOCKS if blocks else ASCII
     small = screen[::2, ::2]
     if screen.ndim == 3:
         colours, darkness = small, 3 - small @ np.array(LUMA) // 512
@@ -124,10 +171,18 @@ def preview(screen: NDArray[np.uint8], colour: bool) -> Text:
     text = Text(no_wrap=True, end="")
     for y in range(0, len(small), 2):
         for x in range(small.shape[1]):
-            if colour:
+            if colour and blocks:
                 top, bottom = (f"rgb({r},{g},{b})" for r, g, b in colours[y : y + 2, x])
                 text.append("▀", style=f"{top} on {bottom}")
             else:
-                text.append(" ░▒█"[(int(darkness[y : y + 2, x].sum()) + 1) // 2])
+                text.append(characters[(int(darkness[y : y + 2, x].sum()) + 1) // 2])
         text.append("\n")
     return text
+
+
+def _shows(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True

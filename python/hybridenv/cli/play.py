@@ -56,9 +56,11 @@ def play(wanted: Play) -> None:
         wanted: What to do.
 
     Raises:
-        HybridEnvError: The ROM, an option or the script is refused.
-        OSError: A file cannot be read or written.
+        HybridEnvError: The ROM, an option or the script is refused, or a picture has nowhere to go.
+        OSError: A picture cannot be written.
     """
+    pictures.check_writable("--png", wanted.png)
+    pictures.check_writable("--gif", wanted.gif)
     player = _player(wanted)
     with GameBoyBatch(
         wanted.rom,
@@ -97,7 +99,8 @@ def play(wanted: Play) -> None:
         pictures.save_gif(wanted.gif, pages, milliseconds=70)
         out.print(f"wrote {wanted.gif}")
     if wanted.show:
-        out.print(pictures.preview(last[0], colour=out.color_system is not None))
+        colour = out.color_system is not None
+        out.print(pictures.preview(last[0], colour, out.encoding))
 
 
 def _player(wanted: Play) -> Iterator[NDArray[np.uint8]]:

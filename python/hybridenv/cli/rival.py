@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 PYBOY_NAMES = ("right", "left", "up", "down", "a", "b", "select", "start")
 """PyBoy's names of the buttons, in the order of the bits of a mask."""
 
-BOOT_FRAMES = 65
-"""Frames that PyBoy's boot code takes. Source: measured on PyBoy 2.8.1."""
+BOOT_FRAMES = 64
+"""Frames that PyBoy completes inside its boot code; its 65th ends in the game, 3,992 clock cycles
+after the game's first instruction. Source: measured on PyBoy 2.8.1."""
 
 
 def pyboy_version() -> str | None:

@@ -1,13 +1,14 @@
 """The rules behind `check_vector_env`, each a method that raises where it is broken."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space, iterate
+from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import DTypeLike, NDArray
 
 from hybridenv.errors import HybridEnvError
@@ -16,6 +17,14 @@ from hybridenv.gym._trees import difference, kind, leaves, replaced, rows, scrib
 AnyVectorEnv: TypeAlias = VectorEnv[Any, Any, Any]
 Bools: TypeAlias = NDArray[np.bool_]
 Step: TypeAlias = tuple[Any, NDArray[Any], Bools, Bools, dict[str, Any]]
+Trajectory: TypeAlias = list[tuple[Any, NDArray[Any], Bools, Bools]]
+"""What a reset and each step after it handed out, without infos."""
+
+SEED_STEPS = 24
+"""Steps after which a seed that matters should have shown."""
+
+SEED_RUNS = 4
+"""Different seeds that are compared."""
 
 
 class ConformanceError(HybridEnvError, AssertionError):
@@ -47,6 +56,8 @@ class CheckReport:
         episodes: Ends of episodes seen.
         restarts: Those after which the next episode was seen to begin with another observation.
         rules: Names of the rules exercised.
+        not_exercised: Rules that could not be looked at, and why: `"seeds matter"` where different
+            seeds had no visible effect, `"a list of seeds"` where the environment takes none.
     """
 
     mode: AutoresetMode
@@ -54,6 +65,7 @@ class CheckReport:
     episodes: int = 0
     restarts: int = 0
     rules: set[str] = field(default_factory=set)
+    not_exercised: dict[str, str] = field(default_factory=dict)
 
 
 class Checker:
@@ -112,11 +124,13 @@ class Checker:
             batch = batch_space(single, self.n)
             self.demand(space == batch, "spaces", f"{name}_space is {space}, expected {batch}")
 
-    def check_seeds(self) -> None:
-        """A seed decides everything; machine i takes `seed + i`."""
+    def check_first_observations(self) -> None:
+        """A seed decides how an episode begins; machine i takes `seed + i`."""
         s = self.seed
         first = self.reset(seed=s)
         self.same(first, self.reset(seed=s), "seed", f"two calls of reset(seed={s})")
+        if not self._takes_lists():
+            return
         seeds = list(range(s, s + self.n))
         self.same(first, self.reset(seed=seeds), "seed", f"reset(seed={s}) and reset(seed={seeds})")
         shifted, _ = self.reset(seed=s + 1)
@@ -155,7 +169,86 @@ class Checker:
         except Exception as error:
             raise ConformanceError(f"close: the second call raised {error!r}") from error
 
+    def _takes_lists(self) -> bool:
+        """Whether `reset` takes a seed for each machine, which Gymnasium leaves open."""
+        seeds = list(range(self.seed, self.seed + self.n))
+        try:
+            self.env.reset(seed=seeds)  # type: ignore[arg-type]
+        except Exception as error:
+            self.report.not_exercised["a list of seeds"] = (
+                f"reset(seed={seeds}) raised {error!r}, so a machine's own seed cannot be looked at"
+            )
+        self._held = None
+        return "a list of seeds" not in self.report.not_exercised
+
     # -- with steps ----------------------------------------------------------------------------
+
+    def check_seeds(self, demanded: bool) -> None:
+        """A seed decides what follows, another one brings something else, on every machine.
+
+        Args:
+            demanded: Whether seeds without a visible effect break the rule.
+        """
+        s = self.seed
+        self.env.single_action_space.seed(s)
+        actions = [self._same_action() for _ in range(SEED_STEPS)]
+        run = self._play(actions, s)
+        self._same_runs(run, self._play(actions, s), f"two runs from reset(seed={s})")
+        if "a list of seeds" not in self.report.not_exercised:
+            each = list(range(s, s + self.n))
+            what = f"runs from reset(seed={s}) and reset(seed={each})"
+            self._same_runs(run, self._play(actions, each), what)
+            self._same_runs(  # machines may differ in how long their episodes are
+                _rows_of(_first_episodes(run), slice(1, None)),
+                _rows_of(_first_episodes(self._play(actions, s + 1)), slice(None, -1)),
+                f"machine i + 1 after reset(seed={s}) and machine i after reset(seed={s + 1})",
+            )
+        seeds = [s + k * self.n for k in range(SEED_RUNS)]
+        runs = [run, *(self._play(actions, seed) for seed in seeds[1:])]
+        if all(_first_difference(run, other) is None for other in runs[1:]):
+            found = f"seeds {seeds} had no visible effect in {SEED_STEPS} steps"
+            demand(not demanded, "seed", found)
+            self.report.not_exercised["seeds matter"] = found
+            return
+        self._check_copies(runs)
+
+    def _check_copies(self, runs: list[Trajectory]) -> None:
+        """No machine is a copy of another, where it is seen that seeds make a difference."""
+        machines = [[_rows_of(run, slice(i, i + 1)) for run in runs] for i in range(self.n)]
+        for i, j in combinations(range(self.n), 2):
+            pairs = combinations(machines[i], 2)
+            if any(_first_difference(one, other) is None for one, other in pairs):
+                continue  # this machine does the same for two seeds, so may two machines
+            copies = zip(machines[i], machines[j], strict=True)
+            self.demand(
+                any(_first_difference(one, other) is not None for one, other in copies),
+                "seed",
+                f"machines {i} and {j} did the same after each of {SEED_RUNS} seeds, though each "
+                "seed made a difference: do they have the same one?",
+            )
+
+    def _same_action(self) -> Any:
+        """One action for all machines, so that nothing but seeds tells them apart."""
+        single = self.env.single_action_space
+        one = single.sample()
+        empty: Any = create_empty_array(single, self.n)
+        return concatenate(single, [one] * self.n, empty)
+
+    def _play(self, actions: Sequence[Any], seed: int | list[int]) -> Trajectory:
+        """Reset and step; where ends need a reset by hand, until the first one."""
+        nothing = np.zeros(self.n, dtype=np.bool_)
+        obs, _ = self.reset(seed=seed)
+        run: Trajectory = [(obs, nothing.astype(np.float32), nothing, nothing)]
+        for action in actions:
+            obs, reward, terminated, truncated, _ = deepcopy(self._step(deepcopy(action)))
+            run.append((obs, reward, terminated, truncated))
+            if self.mode is AutoresetMode.DISABLED and (terminated | truncated).any():
+                break
+        return run
+
+    def _same_runs(self, left: Trajectory, right: Trajectory, what: str) -> None:
+        found = _first_difference(left, right)
+        self.demand(found is None, "seed", f"{what} differ at {found}")
 
     def check_steps(self, episodes: int, max_steps: int) -> None:
         """Run twins until enough episodes have ended, comparing all that they hand out."""
@@ -196,10 +289,7 @@ class Checker:
             ended = np.zeros_like(ended)
         actions = self.env.action_space.sample()
         given = deepcopy(actions)
-        step: Step = self.env.step(actions)
-        self.same(actions, given, "actions", "actions before and after step")
-        self._check_shapes(step)
-        self._hold(step)
+        step = self._step(actions)
 
         # A machine that starts over ignores its action: the twin gets another one.
         mixed = replaced(given, ended, self.env.action_space.sample())
@@ -235,9 +325,11 @@ class Checker:
 
     def _check_masked_reset(self, ended: Bools, last: Any) -> None:
         """A masked reset starts the machines of the mask over and leaves the others alone."""
-        seeds = [self.seed + self.report.steps + i for i in range(self.n)]
-        obs, info = self._reset_with({"reset_mask": ended.copy()}, seed=seeds)
-        arguments: dict[str, Any] = {"seed": seeds}
+        seed = self.seed + self.report.steps
+        arguments: dict[str, Any] = {"seed": seed}
+        if "a list of seeds" not in self.report.not_exercised:
+            arguments["seed"] = list(range(seed, seed + self.n))
+        obs, info = self._reset_with({"reset_mask": ended.copy()}, **arguments)
         twin = self.twin.reset(options={"reset_mask": ended.copy()}, **arguments)
         self.same((obs, info), twin, "disabled", "masked resets of two instances")
         self.same(
@@ -320,7 +412,7 @@ class Checker:
 
     def reset(self, **arguments: Any) -> tuple[Any, dict[str, Any]]:
         """Reset the checked instance and look at what it returns; this is a copy."""
-        result = self.env.reset(**arguments)
+        result: Any = self._call("reset", self.env.reset, **arguments)
         self.demand(
             isinstance(result, tuple) and len(result) == 2,
             "reset",
@@ -329,7 +421,29 @@ class Checker:
         self._check_observation(result[0])
         self._check_info("info", result[1])
         self._hold(result)
-        return deepcopy(result)
+        obs, info = deepcopy(result)
+        return obs, info
+
+    def _step(self, actions: Any) -> Step:
+        """Step the checked instance and look at what it returns."""
+        given = deepcopy(actions)
+        step: Step = self._call("step", self.env.step, actions)
+        self.same(actions, given, "actions", "actions before and after step")
+        self.demand(
+            isinstance(step, tuple) and len(step) == 5,
+            "step",
+            f"returned {kind(step)}, expected (observation, reward, terminated, truncated, info)",
+        )
+        self._check_shapes(step)
+        self._hold(step)
+        return step
+
+    def _call(self, rule: str, method: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        """Call the checked instance; what it raises breaks a rule."""
+        try:
+            return method(*arguments, **keywords)
+        except Exception as error:
+            raise ConformanceError(f"{rule}: raised {error!r}") from error
 
     def _reset_with(self, options: dict[str, Any], **arguments: Any) -> tuple[Any, dict[str, Any]]:
         before = deepcopy(options)
@@ -337,3 +451,25 @@ class Checker:
         found = difference(options, before, "options")
         self.demand(found is None, "options", f"reset changed its caller's dict: {found}")
         return result
+
+
+def _rows_of(run: Trajectory, index: slice) -> Trajectory:
+    """A trajectory of some of the machines."""
+    return [rows(moment, index) for moment in run]
+
+
+def _first_episodes(run: Trajectory) -> Trajectory:
+    """A trajectory up to the step before the first episode ends."""
+    for k, (_, _, terminated, truncated) in enumerate(run):
+        if (terminated | truncated).any():
+            return run[:k]
+    return run
+
+
+def _first_difference(left: Trajectory, right: Trajectory) -> str | None:
+    """Where two trajectories part, as far as both go, or `None`."""
+    for step, (one, other) in enumerate(zip(left, right, strict=False)):
+        found = difference(one, other, "")
+        if found is not None:
+            return f"step {step}: {found}"
+    return None

@@ -3,6 +3,9 @@
 A Game Boy has eight buttons, so a raw action is one of 256 masks. Most games use a handful of
 combinations: a `Discrete` action chooses from a written list of them, and `"buttons"` leaves all
 eight free as `MultiBinary(8)`.
+
+Any combination may be written, opposite directions such as `"left+right"` as well: the pad of a
+real Game Boy cannot press them together, but the machine can see them, and games may do odd things.
 """
 
 from collections.abc import Sequence
@@ -62,6 +65,10 @@ class ActionTable:
             self.space = spaces.MultiBinary(len(Button))
             self._masks = None
             return
+        if not isinstance(actions, Sequence):
+            raise ActionError(
+                f'actions: got {actions!r}, expected "buttons" or a list of combinations'
+            )
         if not actions:
             raise ActionError("actions: got an empty list, expected at least one combination")
         masks = [int(parse_buttons(combination)) for combination in actions]
@@ -72,9 +79,9 @@ class ActionTable:
         """Translate one action a machine.
 
         Args:
-            actions: Integers `[n]`, each 0 to k-1, for a `Discrete(k)` space; zeros and ones
-                `[n, 8]` for `MultiBinary(8)`. Anything that NumPy reads as such an array. It is
-                not changed.
+            actions: Integers `[n]`, each 0 to k-1, for a `Discrete(k)` space; zeros and ones, or
+                bools, `[n, 8]` for `MultiBinary(8)`. Anything that NumPy reads as such an array.
+                It is not changed.
             n: Number of machines.
 
         Returns:
@@ -83,12 +90,17 @@ class ActionTable:
         Raises:
             ActionError: The shape, the kind of number or a value is wrong.
         """
-        array = np.asarray(actions)
+        try:
+            array = np.asarray(actions)
+        except ValueError as error:  # rows of different lengths
+            raise ActionError(f"actions: expected one array, but {error}") from None
         shape, limit = ((n, 8), 2) if self._masks is None else ((n,), len(self._masks))
         if array.shape != shape:
             raise ActionError(f"actions: got shape {array.shape}, expected {shape}")
-        if array.dtype.kind not in "iub":
+        if array.dtype.kind not in ("iu" if self._masks is not None else "iub"):
             raise ActionError(f"actions: got dtype {array.dtype}, expected integers")
+        if self._masks is not None and not isinstance(actions, np.ndarray):
+            _refuse_bools(actions)
         wrong = (array < 0) | (array >= limit)
         if wrong.any():
             where = tuple(int(i) for i in np.argwhere(wrong)[0])
@@ -98,3 +110,10 @@ class ActionTable:
         if self._masks is None:
             return np.packbits(array.astype(np.bool_), axis=1, bitorder="little")[:, 0]
         return self._masks[array]
+
+
+def _refuse_bools(actions: Sequence[object]) -> None:
+    """Find the bools in a list of integers, which NumPy would take for 0 and 1."""
+    for i, action in enumerate(actions):
+        if isinstance(action, bool | np.bool_):
+            raise ActionError(f"actions[{i}]: got {action}, expected an integer")

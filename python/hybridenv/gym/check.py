@@ -28,6 +28,7 @@ def check_vector_env(
     episodes: int = 3,
     max_steps: int = 2_000,
     reward_dtype: DTypeLike | None = None,
+    seeds_matter: bool = False,
 ) -> CheckReport:
     """Check a vector environment against Gymnasium's contract.
 
@@ -38,20 +39,24 @@ def check_vector_env(
         episodes: How many ends of episodes to see, so that resets are really looked at.
         max_steps: Give up after so many steps without them.
         reward_dtype: Demand this dtype of rewards; `None` takes any kind of float.
+        seeds_matter: Demand that different seeds make a difference. Without it, an environment in
+            which none is seen passes, with `"seeds matter"` in the report's `not_exercised`.
 
     Returns:
-        What was looked at.
+        What was looked at, and what could not be.
 
     Raises:
-        ConformanceError: A rule is broken, or too few episodes ended to check resets.
+        ConformanceError: A rule is broken, the environment raised an error, or too few episodes
+            ended to check resets.
         ValueError: `make` gives an environment of fewer than two machines.
     """
     checker = Checker(make, seed, reward_dtype)
     try:
         checker.check_spaces()
-        checker.check_seeds()
+        checker.check_first_observations()
         checker.check_options()
         checker.check_steps(episodes, max_steps)
+        checker.check_seeds(seeds_matter)
         checker.check_render()
         checker.check_close()
     finally:

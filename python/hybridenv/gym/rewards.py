@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hybridenv.batch import GameBoyBatch
-from hybridenv.errors import TaskError
+from hybridenv.checks import address_array
+from hybridenv.errors import ArgumentError, TaskError
 
 
 class RewardFunction(Protocol):
@@ -32,8 +33,8 @@ class RewardFunction(Protocol):
             after: uint8[n, m], the bytes when it ended. Reading only.
 
         Returns:
-            The reward (numbers [n]), terminated and truncated (bools [n]); a single number or
-            bool stands for all machines.
+            The reward (finite numbers [n]), terminated and truncated (bools [n]); a single number
+            or bool stands for all machines.
         """
         ...
 
@@ -46,16 +47,21 @@ class RewardHook:
         addresses: The m addresses to gather.
 
     Raises:
-        TaskError: There is no address to gather.
+        ArgumentError: The function cannot be called, there is no address to gather, or one is no
+            address.
     """
 
     def __init__(self, function: RewardFunction, addresses: Sequence[int]) -> None:
-        if len(addresses) == 0:
-            raise TaskError(
+        if not callable(function):
+            raise ArgumentError(
+                f"reward_fn: got {function!r}, expected a function of the bytes before and after"
+            )
+        self._addresses = address_array(addresses, "ram_addresses")
+        if len(self._addresses) == 0:
+            raise ArgumentError(
                 "ram_addresses: got none, expected the addresses whose bytes reward_fn receives"
             )
         self._function = function
-        self._addresses = np.asarray(addresses)
         self._before: NDArray[np.uint8]
 
     def start(self, batch: GameBoyBatch) -> None:
@@ -79,7 +85,8 @@ class RewardHook:
             Reward float32[n], terminated bool[n] and truncated bool[n].
 
         Raises:
-            TaskError: The function returned something else than three such columns.
+            TaskError: The function returned something else than three such columns, or a reward
+                that is no finite number in float32.
         """
         before, self._before = self._before, self._gather(batch)
         columns = self._function(before, self._before)
@@ -90,7 +97,7 @@ class RewardHook:
             )
         reward, terminated, truncated = columns
         return (
-            _column("reward", reward, "biuf", batch.n).astype(np.float32),
+            _finite(_column("reward", reward, "biuf", batch.n)),
             _column("terminated", terminated, "b", batch.n).astype(np.bool_),
             _column("truncated", truncated, "b", batch.n).astype(np.bool_),
         )
@@ -102,10 +109,25 @@ class RewardHook:
 
 
 def _column(name: str, values: ArrayLike, kinds: str, n: int) -> NDArray[np.generic]:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # rows of different lengths
+        raise TaskError(f"reward_fn: {name}: expected one column, but {error}") from None
     if array.dtype.kind not in kinds:
         expected = "bool" if kinds == "b" else "a number"
         raise TaskError(f"reward_fn: {name} has dtype {array.dtype}, expected {expected}")
     if array.shape not in ((), (n,)):
         raise TaskError(f"reward_fn: {name} has shape {array.shape}, expected ({n},) or ()")
     return np.broadcast_to(array, (n,))
+
+
+def _finite(reward: NDArray[np.generic]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        rounded = reward.astype(np.float32)
+    wrong = np.flatnonzero(~np.isfinite(rounded))
+    if wrong.size:
+        i = int(wrong[0])
+        raise TaskError(
+            f"reward_fn: reward of machine {i} is {reward[i]}, expected a finite float32"
+        )
+    return rounded

@@ -7,6 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
+from hybridenv.checks import whole_or_none
 from hybridenv.gym.vector import GameBoyVectorEnv
 
 
@@ -50,15 +51,17 @@ class GameBoyEnv(gymnasium.Env[NDArray[np.uint8], Any]):
             options: `None` or empty: there are no options for one machine. Never changed.
 
         Returns:
-            The observation (uint8[...], owned by the caller) and an empty info.
+            The observation (uint8[...], owned by the caller) and the info, with the keys of
+            `step`.
 
         Raises:
-            ArgumentError: `options` is not empty.
+            ArgumentError: `options` is not empty, or `seed` is no whole number.
             HybridEnvError: As `hybridenv.GameBoyBatch.reset`.
         """
+        seed = whole_or_none("seed", seed, 0, 2**64 - 1)
         super().reset(seed=seed)
-        obs, _ = self.vector.reset(seed=seed, options=options)
-        return obs[0], {}
+        obs, columns = self.vector.reset(seed=seed, options=options)
+        return obs[0], _info(columns)
 
     def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         """Run one step.
@@ -74,13 +77,14 @@ class GameBoyEnv(gymnasium.Env[NDArray[np.uint8], Any]):
             NotResetError: The episode has ended.
             HybridEnvError: As `hybridenv.GameBoyBatch.step`.
         """
-        obs, reward, terminated, truncated, columns = self.vector.step(np.asarray(action)[None])
-        info = {
-            key: values[0]
-            for key, values in columns.items()
-            if not key.startswith("_") and columns[f"_{key}"][0]
-        }
-        return obs[0], float(reward[0]), bool(terminated[0]), bool(truncated[0]), info
+        obs, reward, terminated, truncated, columns = self.vector.step(np.asarray([action]))
+        return (
+            obs[0],
+            float(reward[0]),
+            bool(terminated[0]),
+            bool(truncated[0]),
+            _info(columns),
+        )
 
     def render(self) -> NDArray[np.uint8] | None:
         """Show what the machine shows.
@@ -94,3 +98,8 @@ class GameBoyEnv(gymnasium.Env[NDArray[np.uint8], Any]):
     def close(self) -> None:
         """Free the machine. Closing twice is allowed."""
         self.vector.close()
+
+
+def _info(columns: dict[str, Any]) -> dict[str, Any]:
+    """The info of the only machine."""
+    return {key: values[0] for key, values in columns.items() if not key.startswith("_")}

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from hybridenv.batch import GameBoyBatch, RomSource
 from hybridenv.clock import FRAMES_PER_SECOND
 from hybridenv.errors import ArgumentError, NotResetError
+from hybridenv.gym._fields import FieldReader
 from hybridenv.gym.actions import DEFAULT_ACTIONS, Actions, ActionTable
 from hybridenv.gym.rewards import RewardFunction, RewardHook
 from hybridenv.task import Task
@@ -42,7 +43,8 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
             Left, Up, Down, A, B, Select, Start.
         reward_fn: Escape hatch for what a `Task` cannot say, see `RewardFunction`. Its rewards
             are added to the task's, its flags are or-ed with them.
-        ram_addresses: The m addresses whose bytes `reward_fn` receives, each 0 to 0xFFFF.
+        ram_addresses: The m addresses whose bytes `reward_fn` receives, each 0 to 0xFFFF; only
+            together with it.
         max_episode_steps: Truncate an episode after so many steps; `None` leaves that to the
             task.
         autoreset_mode: What happens after the end of an episode. `NEXT_STEP` (the default)
@@ -100,6 +102,12 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
             raise ArgumentError(f'render_mode: got {render_mode!r}, expected None or "rgb_array"')
         self._table = ActionTable(actions)
         self._hook = None if reward_fn is None else RewardHook(reward_fn, ram_addresses)
+        if reward_fn is None and np.size(ram_addresses):
+            raise ArgumentError(
+                f"ram_addresses: got {ram_addresses!r} without a reward_fn, expected none"
+            )
+        if task is not None and not isinstance(task, Task):
+            raise ArgumentError(f"task: got {type(task).__name__}, expected a Task or None")
         if task is None and rom is None:
             task = POLAR_POST
         if max_episode_steps is not None:
@@ -131,6 +139,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
             0, OBS_HIGH[obs], self.batch.obs_shape[1:], np.uint8
         )
         self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._reader = FieldReader(task)
         self._ended = np.zeros(num_envs, dtype=np.bool_)
 
     def reset(
@@ -148,10 +157,12 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
                 mask is true; the others stay as they are. Never changed.
 
         Returns:
-            The observation of all machines (uint8[n, ...], owned by the caller) and an empty info.
+            The observation of all machines (uint8[n, ...], owned by the caller) and the info,
+            which has the same keys and masks as that of `step` and holds for all machines.
 
         Raises:
-            ArgumentError: `options` has another key, or the mask another shape or dtype.
+            ArgumentError: `options` is no dict or has another key, or the mask another shape or
+                dtype.
             HybridEnvError: As `hybridenv.GameBoyBatch.reset`.
         """
         mask = self._reset_mask(options)
@@ -159,7 +170,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         self._ended[slice(None) if mask is None else mask] = False
         if self._hook is not None:
             self._hook.start(self.batch)
-        return obs, {}
+        return obs, _masked(self._reader.read(self.batch), np.ones_like(self._ended))
 
     def step(
         self, actions: NDArray[np.integer[Any]]
@@ -172,7 +183,8 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         Returns:
             Observation uint8[n, ...], reward float32[n], terminated bool[n], truncated bool[n]
             and info, in which every key `k` has a mask `_k` (bool[n]) of the machines that it
-            holds for. All arrays belong to the caller.
+            holds for. Like the observation, it is that of the new episode for a machine that has
+            started over. All arrays belong to the caller.
 
         Raises:
             ActionError: `actions` has another shape, kind of number or value.
@@ -187,6 +199,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
                 'expected reset(options={"reset_mask": mask}) for them first'
             )
         obs, reward, terminated, truncated, columns = self.batch.step(buttons, restart=starting)
+        self._ended = terminated | truncated  # holds even where the hook raises
         if self._hook is not None:
             more, end, cut = self._hook.judge(self.batch)
             running = ~starting
@@ -197,10 +210,11 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         ended = terminated | truncated
         if self._mode is AutoresetMode.SAME_STEP and ended.any():
             self._ended = np.zeros_like(ended)
-            info = _final(obs, columns, ended) | _masked(columns, ~ended)
+            final = _final(obs, columns, ended)
             obs = self.batch.reset(mask=ended)
             if self._hook is not None:
                 self._hook.start(self.batch)
+            info = final | _masked(self._reader.read(self.batch), np.ones_like(ended))
         else:
             self._ended = ended
             info = _masked(columns, np.ones_like(ended))
@@ -226,9 +240,13 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
             self.batch.close()
 
     def _reset_mask(self, options: dict[str, Any] | None) -> Bools | None:
+        if options is None:
+            return None
+        if not isinstance(options, dict):
+            raise ArgumentError(f"reset options: got {options!r}, expected a dict or None")
         if not options:
             return None
-        unknown = sorted(options.keys() - {"reset_mask"})
+        unknown = sorted(options.keys() - {"reset_mask"}, key=str)
         if unknown:
             raise ArgumentError(f'reset options: got {unknown}, expected only "reset_mask"')
         mask = options["reset_mask"]

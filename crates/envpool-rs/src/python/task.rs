@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 
 use super::errors::TaskError;
-use crate::task::{Encoding, Field, Op, Program, Term, Test, MAX_FIELD_BYTES};
+use crate::task::{Encoding, Field, Op, Program, Term, Test, MAX_FIELD_BYTES, MAX_RANDOM_BYTES};
 
 /// Address, bytes, big-endian, kind, bit.
 type RawField = (u16, u8, bool, String, u8);
@@ -30,15 +30,17 @@ pub struct RawTask(
     Vec<RawTest>,
     Option<u64>,
     Vec<usize>,
+    Vec<usize>,
 );
 
 impl RawTask {
     /// The program.
     ///
     /// # Errors
-    /// `TaskError` for an unknown name, a size out of range, or an index of no field.
+    /// `TaskError` for an unknown name, a size out of range, an index of no field, or a field that
+    /// cannot be random.
     pub fn compile(self) -> PyResult<Program> {
-        let Self(fields, reward, terminated, truncated, max_steps, info) = self;
+        let Self(fields, reward, terminated, truncated, max_steps, info, randomized) = self;
         let count = fields.len();
         let index = |field: usize| {
             if field < count {
@@ -60,8 +62,21 @@ impl RawTask {
             })
         };
         let tests = |raw: Vec<RawTest>| raw.into_iter().map(test).collect::<PyResult<Vec<_>>>();
+        let fields = fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?;
+        let random = |k: usize| {
+            let field = fields[index(k)?];
+            if field.can_be_random() {
+                Ok(k)
+            } else {
+                Err(TaskError::new_err(format!(
+                    "randomize: got {field:X?}, expected an unsigned number of 1 to \
+                     {MAX_RANDOM_BYTES} bytes in A000-DFFF or FF80-FFFE"
+                )))
+            }
+        };
         Ok(Program {
-            fields: fields.into_iter().map(field).collect::<PyResult<_>>()?,
+            randomized: randomized.into_iter().map(random).collect::<PyResult<_>>()?,
+            fields,
             reward: reward.into_iter().map(term).collect::<PyResult<_>>()?,
             terminated: tests(terminated)?,
             truncated: tests(truncated)?,

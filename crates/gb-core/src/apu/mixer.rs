@@ -9,13 +9,15 @@
 //! # Source
 //! Pan Docs, "Audio details, Mixer" and "Obscure behavior, High-pass filter" (0.999958 on the DMG).
 
+use std::collections::VecDeque;
+
 use super::core::Core;
 use super::sequencer::Observer;
 
 /// Ticks per second.
 const TICK_RATE: u32 = 1 << 21;
 
-/// Most samples that wait for [`take`](Mixer::take); later ones are dropped.
+/// Most samples that wait for [`take`](Mixer::take); then the oldest make room.
 const MAX_WAITING: usize = 1 << 20;
 
 /// Factor from one DAC step at master volume 1 to the 16-bit scale: four channels at full volume
@@ -41,7 +43,7 @@ pub(super) struct Mixer {
     capacitors: [f64; 2],
     /// What they keep per sample.
     charge: f64,
-    samples: Vec<[i16; 2]>,
+    samples: VecDeque<[i16; 2]>,
 }
 
 impl Mixer {
@@ -55,7 +57,7 @@ impl Mixer {
             filled: 0,
             capacitors: [0.0; 2],
             charge: CHARGE.powf(2.0 * f64::from(TICK_RATE) / f64::from(rate)),
-            samples: Vec::new(),
+            samples: VecDeque::new(),
         }
     }
 
@@ -64,9 +66,9 @@ impl Mixer {
         self.rate
     }
 
-    /// The samples since the last call.
+    /// The newest samples since the last call, at most [`MAX_WAITING`].
     pub(super) fn take(&mut self) -> Vec<[i16; 2]> {
-        std::mem::take(&mut self.samples)
+        std::mem::take(&mut self.samples).into()
     }
 
     /// The machine's time has jumped: go on from the next rendering.
@@ -123,9 +125,10 @@ impl Mixer {
             self.capacitors[side] = input - output * self.charge;
             *out = output.round() as i16;
         }
-        if self.samples.len() < MAX_WAITING {
-            self.samples.push(sample);
+        if self.samples.len() == MAX_WAITING {
+            self.samples.pop_front();
         }
+        self.samples.push_back(sample);
         self.sums = [0; 2];
         self.filled = 0;
     }

@@ -165,8 +165,8 @@ impl Apu {
         self.mixer.as_deref().map(Mixer::rate)
     }
 
-    /// The stereo samples (left, right) up to the last catching up. At most 1,048,576 wait here;
-    /// later ones are lost.
+    /// The stereo samples (left, right) up to the last catching up. The newest 1,048,576 wait here;
+    /// older ones are lost.
     pub fn take_samples(&mut self) -> Vec<[i16; 2]> {
         self.mixer.as_deref_mut().map_or_else(Vec::new, Mixer::take)
     }

@@ -1,12 +1,18 @@
 //! dmg-acid2: one picture that shows most mistakes a line renderer can make.
 
+use std::path::Path;
+
 use gb_core::Profile;
+use libtest_mimic::Trial;
 
 use crate::common;
+use crate::trials::test_with_data;
 
-#[test]
-fn the_picture_is_exact_in_both_profiles() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![test_with_data(the_picture_is_exact_in_both_profiles)]
+}
+
+fn the_picture_is_exact_in_both_profiles(data: &Path) {
     let folder = data.join("acid2/dmg-acid2");
     for (profile, name) in
         [(Profile::Hardware, "dmg-acid2-hardware"), (Profile::PyBoy, "dmg-acid2-pyboy")]

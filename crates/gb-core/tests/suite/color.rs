@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use gb_core::{GameBoy, Model, Profile, StateError};
+use libtest_mimic::Trial;
 
 use crate::common;
+use crate::trials::{test, test_with_data};
 
 /// Pixels of a machine's picture that differ from a reference by more than the low bits that PNGs
 /// of five-bit colours round in several ways.
@@ -18,9 +20,15 @@ fn different(machine: &GameBoy, reference: &Path) -> usize {
         .count()
 }
 
-#[test]
-fn cgb_acid2_is_exact_in_both_profiles() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test_with_data(cgb_acid2_is_exact_in_both_profiles),
+        test_with_data(a_dmg_game_gets_the_colours_of_the_boot_program),
+        test(the_header_names_the_model_and_a_caller_may_name_another),
+    ]
+}
+
+fn cgb_acid2_is_exact_in_both_profiles(data: &Path) {
     let folder = data.join("acid2/cgb-acid2");
     for profile in [Profile::Hardware, Profile::PyBoy] {
         let mut machine = common::boot(&folder.join("test.gbc"), profile);
@@ -37,9 +45,7 @@ fn cgb_acid2_is_exact_in_both_profiles() {
     }
 }
 
-#[test]
-fn a_dmg_game_gets_the_colours_of_the_boot_program() {
-    let Some(data) = common::game_boy_data() else { return };
+fn a_dmg_game_gets_the_colours_of_the_boot_program(data: &Path) {
     let folder = data.join("acid2/dmg-acid2");
     let mut machine = common::boot_model(&folder.join("test.gb"), Model::Cgb);
     for _ in 0..30 {
@@ -48,7 +54,6 @@ fn a_dmg_game_gets_the_colours_of_the_boot_program() {
     assert_eq!(different(&machine, &folder.join("img/reference-cgb.png")), 0);
 }
 
-#[test]
 fn the_header_names_the_model_and_a_caller_may_name_another() {
     let mut image = vec![0; 0x8000];
     common::fix_header(&mut image, 0, 0);

@@ -1,8 +1,8 @@
-//! Test data, small programs and pictures.
+//! Machines, small programs and pictures.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, BufWriter, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use gb_core::cart::Rom;
@@ -11,24 +11,6 @@ use gb_core::{GameBoy, Model, Profile};
 
 /// T-cycles in one frame.
 pub const FRAME: u64 = 70_224;
-
-/// The folder with the Game Boy test data; `None`, with a printed reason, where it is missing.
-pub fn game_boy_data() -> Option<PathBuf> {
-    let shared = std::env::var_os("HYBRIDENV_SHARED").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let data = shared.join("data/gameboy");
-    if data.is_dir() {
-        Some(data)
-    } else {
-        println!(
-            "skipped: no test data at {} (set HYBRIDENV_SHARED to the folder that holds `data`)",
-            data.display()
-        );
-        None
-    }
-}
 
 /// A machine at power-on with the ROM in `path`.
 pub fn boot(path: &Path, profile: Profile) -> GameBoy {

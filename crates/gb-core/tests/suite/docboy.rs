@@ -17,10 +17,12 @@ use std::sync::{Arc, Mutex};
 
 use gb_core::cart::Rom;
 use gb_core::{GameBoy, Profile};
+use libtest_mimic::Trial;
 use lzma_rust2::XzReader;
 use serde::Deserialize;
 
 use crate::common::{self, FRAME};
+use crate::trials::test_with_data;
 
 /// Entries of the configuration whose program is `DocBoy`'s own and in the archive.
 const PROGRAMS: usize = 2354;
@@ -236,9 +238,11 @@ fn print_classes(entries: &[&Entry], failed: &BTreeSet<String>) {
     println!("judged by memory, without buttons: {} of {}", unattended.0, unattended.1);
 }
 
-#[test]
-fn programs_of_docboy_pass_as_listed() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![test_with_data(programs_of_docboy_pass_as_listed)]
+}
+
+fn programs_of_docboy_pass_as_listed(data: &Path) {
     let files = unpack(&data.join("docboy.tar.xz"));
     let config: BTreeMap<String, Vec<Entry>> =
         serde_json::from_slice(&files["config/dmg.json"]).unwrap();

@@ -1,8 +1,12 @@
 //! The mealybug-tearoom tests: pictures of registers that change while a line is drawn.
 
+use std::path::Path;
+
 use gb_core::Profile;
+use libtest_mimic::Trial;
 
 use crate::common;
+use crate::trials::test_with_data;
 
 /// Pictures that are not exact yet. A ratchet: neither more nor fewer may fail.
 const INEXACT: [&str; 4] = [
@@ -12,9 +16,11 @@ const INEXACT: [&str; 4] = [
     "m3_scx_high_5_bits",
 ];
 
-#[test]
-fn pictures_of_the_dmg_are_exact() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![test_with_data(pictures_of_the_dmg_are_exact)]
+}
+
+fn pictures_of_the_dmg_are_exact(data: &Path) {
     let data = data.join("mealybug-tearoom-tests");
     let mut inexact = Vec::new();
     let mut seen = 0;

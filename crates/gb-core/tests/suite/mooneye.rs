@@ -3,8 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use gb_core::{GameBoy, Model, Profile};
+use libtest_mimic::Trial;
 
 use crate::common::{self, FRAME};
+use crate::trials::test_with_data;
 
 /// ROMs in the suite, and those that are meant for DMG-ABC and for CGB-ABCDE.
 const ROMS: usize = 111;
@@ -93,14 +95,30 @@ pub fn verdict(machine: &mut GameBoy) -> Result<u64, String> {
     }
 }
 
-/// Runs the tests for one model; gives how many there are, and the names of those that fail.
-fn run_all(data: &Path, model: Model) -> (usize, Vec<String>) {
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test_with_data(every_test_for_dmg_abc_passes),
+        test_with_data(every_test_for_cgb_abcde_passes),
+        test_with_data(sprite_priority_looks_right),
+    ]
+}
+
+fn every_test_for_dmg_abc_passes(data: &Path) {
+    check_all(data, Model::Dmg, FOR_DMG);
+}
+
+fn every_test_for_cgb_abcde_passes(data: &Path) {
+    check_all(data, Model::Cgb, FOR_CGB);
+}
+
+/// Runs the `expected` tests that are meant for a model.
+fn check_all(data: &Path, model: Model, expected: usize) {
     let root = data.join("mooneye-test-suite");
     let mut found = Vec::new();
     roms(&root, &root, &mut found);
     found.sort();
-    assert_eq!(found.len(), ROMS);
-    let (mut ran, mut failed) = (0, Vec::new());
+    let (mut ran, mut failed) = (0, 0);
+    let mut report = String::new();
     for (name, path) in &found {
         let outcome = match plan(name, model) {
             Plan::Leave(reason) => format!("-     {name}: {reason}"),
@@ -109,32 +127,20 @@ fn run_all(data: &Path, model: Model) -> (usize, Vec<String>) {
                 match verdict(&mut common::boot_model(path, model)) {
                     Ok(frames) => format!("ok    {name} ({frames} frames)"),
                     Err(reason) => {
-                        failed.push(name.clone());
+                        failed += 1;
                         format!("FAIL  {name}: {reason}")
                     }
                 }
             }
         };
-        println!("{outcome}");
+        report += &outcome;
+        report.push('\n');
     }
-    (ran, failed)
+    assert_eq!((found.len(), ran), (ROMS, expected));
+    assert_eq!(failed, 0, "{failed} of {ran} tests fail\n{report}");
 }
 
-#[test]
-fn every_test_for_dmg_abc_passes() {
-    let Some(data) = common::game_boy_data() else { return };
-    assert_eq!(run_all(&data, Model::Dmg), (FOR_DMG, Vec::new()));
-}
-
-#[test]
-fn every_test_for_cgb_abcde_passes() {
-    let Some(data) = common::game_boy_data() else { return };
-    assert_eq!(run_all(&data, Model::Cgb), (FOR_CGB, Vec::new()));
-}
-
-#[test]
-fn sprite_priority_looks_right() {
-    let Some(data) = common::game_boy_data() else { return };
+fn sprite_priority_looks_right(data: &Path) {
     let folder = data.join("mooneye-test-suite/manual-only/sprite_priority");
     let mut machine = common::boot(&folder.join("test.gb"), Profile::Hardware);
     for _ in 0..60 {

@@ -1,10 +1,12 @@
 //! No program and no buttons can make the machine panic.
 
 use gb_core::{GameBoy, Profile};
+use libtest_mimic::Trial;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::common::{self, Choices};
+use crate::trials::test;
 
 /// The cartridge types that run here.
 const KINDS: [u8; 12] = [0x00, 0x01, 0x03, 0x06, 0x08, 0x0F, 0x10, 0x13, 0x19, 0x1B, 0x1E, 0x09];
@@ -68,21 +70,31 @@ fn run(machine: &mut GameBoy, buttons: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig {
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test(random_bytes_run),
+        test(random_deeds_in_a_loop_run),
+        test(pokes_and_registers_from_outside_run),
+    ]
+}
+
+/// How often each test tries another example.
+fn cases() -> ProptestConfig {
+    ProptestConfig {
         cases: 96,
         max_shrink_iters: 256,
         failure_persistence: None,
         ..ProptestConfig::default()
-    })]
+    }
+}
 
-    #[test]
-    fn random_bytes_run(
+fn random_bytes_run() {
+    proptest!(cases(), |(
         seed in any::<u64>(),
         (kind, ram_code) in any_board(),
         profile in any_profile(),
         buttons in vec(any::<u8>(), 1..12),
-    ) {
+    )| {
         let mut choices = Choices(seed);
         let mut image: Vec<u8> = (0..0x8000).map(|_| choices.next() as u8).collect();
         for byte in &mut image {
@@ -92,15 +104,16 @@ proptest! {
         }
         common::fix_header(&mut image, kind, ram_code);
         run(&mut common::insert(&image, profile), &buttons)?;
-    }
+    });
+}
 
-    #[test]
-    fn random_deeds_in_a_loop_run(
+fn random_deeds_in_a_loop_run() {
+    proptest!(cases(), |(
         deeds in vec(any_deed(), 1..200),
         (kind, ram_code) in any_board(),
         profile in any_profile(),
         buttons in vec(any::<u8>(), 1..20),
-    ) {
+    )| {
         let mut image = vec![0; 0x8000];
         // Interrupt handlers return; 0100 jumps to 0150, where the deeds are.
         for vector in (0x00..=0x60).step_by(8) {
@@ -113,15 +126,16 @@ proptest! {
         image[end..end + 3].copy_from_slice(&[0xC3, 0x50, 0x01]);
         common::fix_header(&mut image, kind, ram_code);
         run(&mut common::insert(&image, profile), &buttons)?;
-    }
+    });
+}
 
-    #[test]
-    fn pokes_and_registers_from_outside_run(
+fn pokes_and_registers_from_outside_run() {
+    proptest!(cases(), |(
         pokes in vec((any::<u16>(), any::<u8>()), 0..200),
         pc in any::<u16>(),
         sp in any::<u16>(),
         profile in any_profile(),
-    ) {
+    )| {
         let mut image = vec![0; 0x8000];
         common::fix_header(&mut image, 0x10, 3);
         let mut machine = common::insert(&image, profile);
@@ -132,5 +146,5 @@ proptest! {
         let registers = machine.registers();
         machine.set_registers(gb_core::Registers { pc, sp, ime: true, ..registers });
         run(&mut machine, &[0, 0xFF])?;
-    }
+    });
 }

@@ -1,8 +1,12 @@
 //! rtc3test: the clock of MBC3, measured by a game's own means.
 
+use std::path::Path;
+
 use gb_core::{GameBoy, Profile};
+use libtest_mimic::Trial;
 
 use crate::common;
+use crate::trials::test_with_data;
 
 const DOWN: u8 = 1 << 3;
 const A: u8 = 1 << 4;
@@ -81,9 +85,11 @@ fn run_group(machine: &mut GameBoy, entry: usize) -> Result<usize, String> {
     Err(format!("no result within {BUDGET} frames: {:#?}", screen(machine)))
 }
 
-#[test]
-fn all_groups_pass() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![test_with_data(all_groups_pass)]
+}
+
+fn all_groups_pass(data: &Path) {
     for (entry, (group, tests)) in
         [("basic", 8), ("range", 7), ("sub-second", 8)].into_iter().enumerate()
     {

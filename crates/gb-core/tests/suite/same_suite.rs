@@ -1,7 +1,11 @@
 //! `SameSuite`: the sound unit, VRAM DMA and palettes of the Color.
 
-use gb_core::{GameBoy, Model};
+use std::path::Path;
 
+use gb_core::{GameBoy, Model};
+use libtest_mimic::Trial;
+
+use crate::trials::test_with_data;
 use crate::{common, mooneye};
 
 /// Programs in the suite.
@@ -22,9 +26,11 @@ const FAILING: [&str; 10] = [
     "sgb/command_mlt_req_1_incrementing",
 ];
 
-#[test]
-fn programs_pass() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![test_with_data(programs_pass)]
+}
+
+fn programs_pass(data: &Path) {
     let root = data.join("SameSuite");
     let mut found = Vec::new();
     mooneye::roms(&root, &root, &mut found);

@@ -4,12 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 
 use gb_core::cpu::{Bus, Cpu, Flags, Mode};
+use libtest_mimic::Trial;
 use lzma_rust2::XzReader;
 use serde::Deserialize;
 
-use crate::common;
+use crate::trials::test_with_data;
 
 const VECTORS: usize = 50_000;
 const OPCODES: usize = 500;
@@ -190,9 +192,11 @@ impl FlatBus {
     }
 }
 
-#[test]
-fn all_vectors_pass() {
-    let Some(data) = common::game_boy_data() else { return };
+pub fn trials() -> Vec<Trial> {
+    vec![test_with_data(all_vectors_pass)]
+}
+
+fn all_vectors_pass(data: &Path) {
     let file = File::open(data.join("sm83.jsonl.xz")).unwrap();
     let lines = BufReader::new(XzReader::new(BufReader::new(file), true)).lines();
 
@@ -212,8 +216,11 @@ fn all_vectors_pass() {
         }
     }
     assert_eq!((seen, opcodes.len()), (VECTORS, OPCODES));
-    for (opcode, (count, first)) in &failures {
-        println!("{opcode}: {count} of 100 fail, the first: {first}");
-    }
-    assert!(failures.is_empty(), "{} opcodes fail", failures.len());
+    let report: Vec<String> = failures
+        .iter()
+        .map(|(opcode, (count, first))| {
+            format!("{opcode}: {count} of 100 fail, the first: {first}")
+        })
+        .collect();
+    assert!(report.is_empty(), "{} opcodes fail\n{}", report.len(), report.join("\n"));
 }

@@ -1,14 +1,14 @@
 //! The fast path (lazy components, skipped lines, skipped `HALT`) against the strict one, which brings
 //! everything up to date after every instruction: equal in every bit of the state.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gb_core::{GameBoy, Model, Profile};
+use libtest_mimic::Trial;
 
-use crate::{
-    common::{self, Choices},
-    mooneye,
-};
+use crate::common::{self, Choices};
+use crate::mooneye;
+use crate::trials::{test, test_with_data};
 
 /// Frames compared per game and profile.
 const FRAMES: u64 = if cfg!(debug_assertions) { 200 } else { 1_200 };
@@ -16,8 +16,7 @@ const FRAMES: u64 = if cfg!(debug_assertions) { 200 } else { 1_200 };
 /// Every this many frames the picture is drawn, on the fast side only then.
 const DRAW_EVERY: u64 = 4;
 
-fn games() -> Vec<PathBuf> {
-    let Some(data) = common::game_boy_data() else { return Vec::new() };
+fn games(data: &Path) -> Vec<PathBuf> {
     let mut roms: Vec<PathBuf> = std::fs::read_dir(data.join("games"))
         .unwrap()
         .flat_map(|game| std::fs::read_dir(game.unwrap().path()).unwrap())
@@ -60,9 +59,17 @@ fn compare(name: &str, mut fast: GameBoy, frames: u64) -> bool {
     fast.cycles() != fast.clock()
 }
 
-#[test]
-fn games_run_alike() {
-    for rom in games() {
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test_with_data(games_run_alike),
+        test_with_data(programs_for_the_color_run_alike),
+        test(the_embedded_game_runs_alike),
+        test_with_data(timing_programs_run_alike),
+    ]
+}
+
+fn games_run_alike(data: &Path) {
+    for rom in games(data) {
         for profile in [Profile::Hardware, Profile::PyBoy] {
             let name = format!("{} ({profile:?})", rom.display());
             compare(&name, common::boot(&rom, profile), FRAMES);
@@ -70,9 +77,7 @@ fn games_run_alike() {
     }
 }
 
-#[test]
-fn programs_for_the_color_run_alike() {
-    let Some(data) = common::game_boy_data() else { return };
+fn programs_for_the_color_run_alike(data: &Path) {
     let mut found = Vec::new();
     for folder in ["dma", "ppu", "apu/channel_1", "apu/channel_4"] {
         let folder = data.join("SameSuite").join(folder);
@@ -87,7 +92,6 @@ fn programs_for_the_color_run_alike() {
     assert!(doubled >= 9, "{doubled} programs switched to double speed");
 }
 
-#[test]
 fn the_embedded_game_runs_alike() {
     let rom =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/hybridenv/data/polar_post.gb");
@@ -96,13 +100,11 @@ fn the_embedded_game_runs_alike() {
     }
 }
 
-#[test]
-fn timing_programs_run_alike() {
-    let Some(data) = common::game_boy_data() else { return };
+fn timing_programs_run_alike(data: &Path) {
     let ppu = data.join("mooneye-test-suite/acceptance/ppu");
     let mut seen = 0;
-    for test in std::fs::read_dir(ppu).unwrap() {
-        let rom = test.unwrap().path().join("test.gb");
+    for folder in std::fs::read_dir(ppu).unwrap() {
+        let rom = folder.unwrap().path().join("test.gb");
         if rom.is_file() {
             compare(&rom.display().to_string(), common::boot(&rom, Profile::Hardware), 60);
             seen += 1;

@@ -231,6 +231,22 @@ fn the_high_pass_takes_a_constant_away() {
 }
 
 #[test]
+fn the_newest_samples_wait() {
+    let mut bench = Bench::new();
+    bench.apu.set_sample_rate(Some(1 << 21));
+    // A constant, which the high-pass takes away within a quarter of a second.
+    bench.write(0xFF12, 0xF0);
+    for _ in 0..3 {
+        bench.wait(SECOND / 4);
+        bench.sync();
+    }
+    let samples = bench.apu.take_samples();
+    assert_eq!(samples.len(), 1 << 20);
+    assert!(samples[0][0].abs() <= 1, "the loud start is a quarter of a second too old");
+    assert!(bench.apu.take_samples().is_empty());
+}
+
+#[test]
 fn silence_costs_no_samples_and_rates_can_change() {
     let mut bench = Bench::new();
     assert_eq!(bench.apu.sample_rate(), None);
