@@ -50,6 +50,7 @@ __all__ = [
 
 Obs: TypeAlias = Literal["shades", "rgb", "packed"]
 Profile: TypeAlias = Literal["hardware", "pyboy"]
+Model: TypeAlias = Literal["auto", "dmg", "cgb"]
 Pixels: TypeAlias = NDArray[np.uint8]
 Mask: TypeAlias = NDArray[np.bool_]
 
@@ -139,12 +140,16 @@ class GameBoyBatch(Uncopyable):
         press_frames: For how many of them the buttons are held, 1 to `frame_skip`; `None` for all.
         obs: ``"shades"``: uint8[n, 144, 160] from 0 (lightest) to 3 (darkest); ``"rgb"``:
             uint8[n, 144, 160, 3] in colours of `palette`; ``"packed"``: uint8[n, 144, 40] with two
-            bits a pixel, the leftmost of four in the high bits.
+            bits a pixel, the leftmost of four in the high bits. A Game Boy Color has colours of its
+            own, five bits c each, which ``"rgb"`` shows as ``c << 3 | c >> 2``; shades are their
+            brightness ``(2 * red + 5 * green + blue) // 8`` (0 to 31) in four equal steps.
         palette: Four colours (red, green, blue; 0 to 255), lightest first; `None` for
-            `DEFAULT_PALETTE`. Used by ``"rgb"`` and `screenshot`.
+            `DEFAULT_PALETTE`. Used by ``"rgb"`` and `screenshot` for machines without colours.
         num_threads: Worker threads, never more than n; `None` for one per available core.
         profile: ``"hardware"``: frames end at V-blank and boot values are the console's;
             ``"pyboy"``: frames and boot values as in PyBoy 2.8.
+        model: ``"dmg"`` is the monochrome Game Boy, ``"cgb"`` the Game Boy Color, on which older
+            games get colours too; ``"auto"`` takes the Color for games that know it.
         seed: Seed of the starts, see above; `None` for equal starts.
         task: Reward, ends of episodes, infos and how episodes start; `None` for none of it.
         noop_max: Most idle frames of a seeded start.
@@ -167,6 +172,7 @@ class GameBoyBatch(Uncopyable):
         palette: Sequence[Sequence[int]] | None = None,
         num_threads: int | None = None,
         profile: Profile = "hardware",
+        model: Model = "auto",
         seed: int | None = None,
         task: Task | None = None,
         noop_max: int = 0,
@@ -177,6 +183,7 @@ class GameBoyBatch(Uncopyable):
         press_frames = whole("press_frames", press_frames, 1, frame_skip)
         choice("obs", obs, Obs)
         choice("profile", profile, Profile)
+        choice("model", model, Model)
         if task is not None and not isinstance(task, Task):
             raise ArgumentError(f"task: got {type(task).__name__}, expected a Task or None")
         images = read_images(rom, n)
@@ -192,6 +199,7 @@ class GameBoyBatch(Uncopyable):
                 palette=four_colours(DEFAULT_PALETTE if palette is None else palette),
                 num_threads=whole_or_none("num_threads", num_threads, 1, _MOST_THREADS),
                 profile=profile,
+                model=model,
                 seed=whole_or_none("seed", seed, 0, _SEEDS - 1),
                 task=None if task is None else task.compiled(),
                 warm_up=[] if task is None else list(task.start),
@@ -431,9 +439,23 @@ class GameBoyBatch(Uncopyable):
         return self._native.clocks()
 
     @property
+    def cycles(self) -> NDArray[np.uint64]:
+        """T-cycles of the processor since power-on, uint64[n].
+
+        They equal `clocks` until a Game Boy Color switches to double speed, at which two of them
+        pass in one clock cycle.
+        """
+        return self._native.cycles()
+
+    @property
     def frames(self) -> NDArray[np.uint64]:
         """Frames completed since power-on, uint64[n]."""
         return self._native.frames()
+
+    @property
+    def models(self) -> tuple[Literal["dmg", "cgb"], ...]:
+        """Which console each env is."""
+        return tuple("cgb" if model == "cgb" else "dmg" for model in self._native.models())
 
     @property
     def stuck(self) -> Mask:

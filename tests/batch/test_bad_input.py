@@ -111,6 +111,7 @@ OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"press_frames": 25}, "press_frames: got 25, expected a whole number 1 to 24"),
     ({"obs": "ram"}, "obs: got 'ram', expected one of 'shades'"),
     ({"profile": "cgb"}, "profile: got 'cgb'"),
+    ({"model": "sgb"}, "model: got 'sgb', expected one of 'auto', 'dmg'"),
     ({"palette": [(0, 0, 0)] * 3}, "palette: got"),
     ({"palette": [(0, 0, 256)] * 4}, "palette: got 256"),
     ({"palette": 4}, "palette: got 4"),

@@ -149,6 +149,7 @@ def test_metadata_belongs_to_the_instance() -> None:
         ({"actions": ["q"]}, "buttons: got 'q'"),
         ({"obs": "grey"}, "obs: got 'grey'"),
         ({"profile": "snes"}, "profile: got 'snes'"),
+        ({"model": "snes"}, "model: got 'snes'"),
         ({"frame_skip": 0}, "frame_skip: got 0"),
         ({"max_episode_steps": 0}, "max_steps: got 0"),
         ({"rom": b"no rom"}, "ROM"),

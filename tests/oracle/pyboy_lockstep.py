@@ -45,6 +45,9 @@ BUTTONS = ("right", "left", "up", "down", "a", "b", "select", "start")
 
 Shades = npt.NDArray[np.uint8]
 
+# Header byte that says whether a game knows the Color.
+_COLOR_FLAG = 0x143
+
 # Red channel of PyBoy's default palette (FFFFFF, 999999, 555555, 000000) to shade.
 _SHADE_OF_RED = np.full(256, 255, np.uint8)
 _SHADE_OF_RED[[0xFF, 0x99, 0x55, 0x00]] = (0, 1, 2, 3)
@@ -59,12 +62,13 @@ class Snapshot:
     """What one side shows after a frame.
 
     Attributes:
-        screen: uint8[144, 160], shades 0 (lightest) to 3.
+        screen: uint8[144, 160], shades 0 (lightest) to 3; of a Game Boy Color uint8[144, 160, 3],
+            five bits each of red, green and blue.
         wram: 8 KiB from C000.
         hram: FF80 to FFFF, IE included.
         vram: 8 KiB from 8000.
         oam: 160 bytes, or ``None`` while it cannot be read.
-        clock: T-cycles since power-on.
+        clock: T-cycles of the processor since power-on.
     """
 
     screen: Shades
@@ -98,6 +102,11 @@ def script(seed: int, frames: int) -> list[int]:
     return masks[:frames]
 
 
+def for_color(rom: bytes) -> bool:
+    """Return whether both sides run a ROM on the Game Boy Color."""
+    return rom[_COLOR_FLAG] & 0x80 != 0
+
+
 class PyBoySide:
     """PyBoy, from the first frame that its game code runs in.
 
@@ -115,12 +124,17 @@ class PyBoySide:
 
         try:
             self.emulator: Any = pyboy.PyBoy(
-                io.BytesIO(rom), window="null", sound_emulated=True, cgb=False, log_level="ERROR"
+                io.BytesIO(rom),
+                window="null",
+                sound_emulated=True,
+                cgb=for_color(rom),
+                log_level="ERROR",
             )
         except Exception as error:
             raise OracleRefused(f"PyBoy {PYBOY_VERSION} refuses the ROM: {error}") from error
         self.emulator.set_emulation_speed(0)
         self._held = 0
+        self._color = for_color(rom)
         for _ in range(BOOT_FRAMES):
             self.emulator.tick(1, True)
 
@@ -139,8 +153,9 @@ class PyBoySide:
         self.emulator.tick(1, True)
         memory = self.emulator.memory
         oam = bytes(memory[0xFE00:0xFEA0])
+        pixels = self.emulator.screen.ndarray
         return Snapshot(
-            screen=_SHADE_OF_RED[self.emulator.screen.ndarray[:, :, 0]],
+            screen=pixels[:, :, :3] >> 3 if self._color else _SHADE_OF_RED[pixels[:, :, 0]],
             wram=bytes(memory[0xC000:0xE000]),
             hram=bytes(memory[0xFF80:0x10000]),
             vram=bytes(memory[0x8000:0xA000]),
@@ -163,8 +178,14 @@ class HybridenvSide:
     def __init__(self, rom: bytes) -> None:
         import hybridenv
 
+        self._color = for_color(rom)
         self.batch = hybridenv.GameBoyBatch(
-            rom, 1, frame_skip=1, obs="shades", num_threads=1, profile="pyboy"
+            rom,
+            1,
+            frame_skip=1,
+            obs="rgb" if self._color else "shades",
+            num_threads=1,
+            profile="pyboy",
         )
         self.batch.reset()
 
@@ -173,12 +194,12 @@ class HybridenvSide:
         result = self.batch.step(np.array([mask], np.uint8))
         memory = self.batch.memory(0)
         return Snapshot(
-            screen=result.obs[0],
+            screen=result.obs[0] >> 3 if self._color else result.obs[0],
             wram=bytes(memory[0xC000:0xE000]),
             hram=bytes(memory[0xFF80:0x10000]),
             vram=bytes(memory[0x8000:0xA000]),
             oam=bytes(memory[0xFE00:0xFEA0]),
-            clock=int(self.batch.clocks[0]),
+            clock=int(self.batch.cycles[0]),
         )
 
     def close(self) -> None:
@@ -221,15 +242,15 @@ def compare(frame: int, expected: Snapshot, actual: Snapshot) -> list[Difference
     found = []
     wrong = np.argwhere(expected.screen != actual.screen)
     if len(wrong):
-        y, x = (int(part) for part in wrong[0])
+        y, x, *channel = (int(part) for part in wrong[0])
         found.append(
             Difference(
                 frame,
                 "screen",
                 len(wrong),
                 f"x={x} y={y}",
-                int(expected.screen[y, x]),
-                int(actual.screen[y, x]),
+                int(expected.screen[y, x, *channel]),
+                int(actual.screen[y, x, *channel]),
             )
         )
     for kind, base in _BASES.items():

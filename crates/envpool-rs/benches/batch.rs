@@ -29,6 +29,7 @@ fn batch(threads: usize) -> Batch {
     let config = Config {
         roms: vec![embedded_game(); N],
         profile: Profile::Hardware,
+        model: None,
         frame_skip: FRAME_SKIP,
         press_frames: FRAME_SKIP,
         noop_max: 0,
@@ -71,7 +72,7 @@ fn steps(c: &mut Criterion) {
                 for frame in 1..=FRAME_SKIP {
                     machine.run_frame(frame == FRAME_SKIP);
                 }
-                screen::shades_into(machine.screen_planes(), &mut picture);
+                machine.picture().shades_into(&mut picture);
             }
         });
     });

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gb_core::{GameBoy, Profile, Rom};
+use gb_core::{GameBoy, Model, Profile, Rom};
 
 use crate::buffers::{Buffer, BufferPool};
 use crate::env::{catch, Env, Pace, Status};
@@ -19,6 +19,8 @@ pub struct Config {
     pub roms: Vec<Arc<Rom>>,
     /// Which machine they imitate.
     pub profile: Profile,
+    /// Which console; none means the one that each cartridge asks for.
+    pub model: Option<Model>,
     /// Frames a step, at least 1.
     pub frame_skip: u32,
     /// For how many of them the buttons are held, 1 to `frame_skip`.
@@ -151,7 +153,7 @@ impl Batch {
             if chosen(i) {
                 env.guard(|env| env.restart(seed(i), pace, program, stop));
             }
-            observation.write(env.machine.screen_planes(), picture);
+            observation.write(env.machine.picture(), picture);
         });
         self.outcome(interrupted, chosen)?;
         Ok(obs)
@@ -208,7 +210,7 @@ impl Batch {
                 env.tracker.report(program, report);
                 Ok(())
             });
-            observation.write(env.machine.screen_planes(), picture);
+            observation.write(env.machine.picture(), picture);
         });
         self.outcome(interrupted, |_| true)?;
         Ok(self.columns(obs, &outcomes, &reports))
@@ -229,7 +231,7 @@ impl Batch {
         let pictures = obs.as_mut_slice().chunks_mut(observation.bytes());
         let items = self.envs.iter().zip(pictures).collect();
         let write = |(env, picture): (&Env, &mut [u8])| {
-            observation.write(env.machine.screen_planes(), picture);
+            observation.write(env.machine.picture(), picture);
         };
         let interrupted = self.pool.run_copies(items, poll, write);
         self.outcome(interrupted, |_| false)?;
@@ -241,10 +243,10 @@ impl Batch {
     /// # Errors
     /// [`BatchError::Index`]; [`BatchError::Crashed`].
     pub fn picture(&self, i: usize) -> Result<Buffer<u8>, BatchError> {
-        let planes = self.machine(i)?.screen_planes();
+        let picture = self.machine(i)?.picture();
         let observation = self.observation.with_format(Some(Format::Rgb));
         let mut out = self.buffers.take(observation.bytes());
-        observation.write(planes, out.as_mut_slice());
+        observation.write(picture, out.as_mut_slice());
         Ok(out)
     }
 
@@ -386,7 +388,8 @@ fn origins(
     let frames = copies(started.len()) + started.len() as u64 * per_rom;
     let interrupted = pool.run(started.iter_mut().collect(), frames, poll, |(i, out), stop| {
         let rom = &config.roms[*i];
-        *out = catch(|| Start::power_on(rom, config.profile, warm_up, opening, stop));
+        let (profile, model) = (config.profile, config.model);
+        *out = catch(|| Start::power_on(rom, profile, model, warm_up, opening, stop));
     });
     if interrupted {
         return Err(BatchError::Interrupted);

@@ -1,7 +1,6 @@
 //! Pictures as observations.
 
-use gb_core::screen;
-use gb_core::Planes;
+use gb_core::Picture;
 
 /// Height of the screen in pixels.
 pub const HEIGHT: usize = 144;
@@ -18,9 +17,9 @@ pub const DEFAULT_PALETTE: Palette =
 /// The layout of one picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// One byte a pixel, 0 (lightest) to 3 (darkest).
+    /// One byte a pixel, 0 (lightest) to 3 (darkest); of the Color, the brightness in four steps.
     Shades,
-    /// Red, green and blue bytes of a palette colour.
+    /// Red, green and blue bytes of a palette colour, or of the Color's own.
     Rgb,
     /// Two bits a pixel, the leftmost of four pixels in the high bits.
     Packed,
@@ -31,7 +30,7 @@ pub enum Format {
 pub struct Observation {
     /// The layout.
     pub format: Format,
-    /// The colours of [`Format::Rgb`].
+    /// The colours of [`Format::Rgb`] on a monochrome model.
     pub palette: Palette,
 }
 
@@ -56,11 +55,11 @@ impl Observation {
     }
 
     /// Writes the picture into `out`, which holds [`Observation::bytes`].
-    pub fn write(self, planes: &Planes, out: &mut [u8]) {
+    pub fn write(self, picture: Picture<'_>, out: &mut [u8]) {
         match self.format {
-            Format::Shades => screen::shades_into(planes, out),
-            Format::Rgb => screen::rgb_into(planes, &self.palette, out),
-            Format::Packed => screen::packed_into(planes, out),
+            Format::Shades => picture.shades_into(out),
+            Format::Rgb => picture.rgb_into(&self.palette, out),
+            Format::Packed => picture.packed_into(out),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
 
-use gb_core::{GameBoy, Profile, Rom};
+use gb_core::{GameBoy, Model, Profile, Rom};
 
 use crate::seed::SplitMix64;
 
@@ -51,16 +51,18 @@ pub struct Start {
 }
 
 impl Start {
-    /// Powers a machine on and plays the warm-up; the opening follows at every start. Stops early
-    /// when `stop` is up.
+    /// Powers a machine on and plays the warm-up; the opening follows at every start. Without a
+    /// `model`, it is the one that the cartridge asks for. Stops early when `stop` is up.
     pub fn power_on(
         rom: &Arc<Rom>,
         profile: Profile,
+        model: Option<Model>,
         warm_up: &Script,
         opening: &Script,
         stop: &AtomicBool,
     ) -> Self {
-        let mut base = GameBoy::new(Arc::clone(rom), profile);
+        let model = model.unwrap_or_else(|| Model::of(rom));
+        let mut base = GameBoy::with_model(Arc::clone(rom), profile, model);
         play(&mut base, warm_up, stop);
         let opened = (!opening.is_empty()).then(|| {
             let mut machine = base.clone();

@@ -227,5 +227,9 @@ fn check_same_kind(env: usize, own: &GameBoy, other: &GameBoy) -> Result<(), Bat
     if got != expected {
         return Err(BatchError::State { env, source: StateError::OtherProfile { got, expected } });
     }
+    let (got, expected) = (other.model(), own.model());
+    if got != expected {
+        return Err(BatchError::State { env, source: StateError::OtherModel { got, expected } });
+    }
     Ok(())
 }

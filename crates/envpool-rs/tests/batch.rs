@@ -35,6 +35,7 @@ fn config(n: usize) -> Config {
     Config {
         roms: vec![rom(0); n],
         profile: Profile::Hardware,
+        model: None,
         frame_skip: 2,
         press_frames: 2,
         noop_max: 0,

@@ -93,14 +93,14 @@ fn pictures(c: &mut Criterion) {
     let mut group = c.benchmark_group("export");
     let pixels = screen::WIDTH * screen::HEIGHT;
     group.bench_function("shades", |b| {
-        b.iter(|| screen::shades_into(gb.screen_planes(), &mut out[..pixels]));
+        b.iter(|| gb.picture().shades_into(&mut out[..pixels]));
     });
     group.bench_function("packed", |b| {
-        b.iter(|| screen::packed_into(gb.screen_planes(), &mut out[..pixels / 4]));
+        b.iter(|| gb.picture().packed_into(&mut out[..pixels / 4]));
     });
     let palette = [[255; 3], [170; 3], [85; 3], [0; 3]];
     group.bench_function("rgb", |b| {
-        b.iter(|| screen::rgb_into(gb.screen_planes(), &palette, &mut out));
+        b.iter(|| gb.picture().rgb_into(&palette, &mut out));
     });
     group.finish();
 }

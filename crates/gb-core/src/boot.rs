@@ -1,8 +1,18 @@
 //! What a boot program leaves behind at 0100, per profile.
 
 use crate::{
-    apu::Apu, cart::Rom, cpu::Cpu, cpu::Flags, dma::OamDma, joypad::Joypad, machine::Machine,
-    ppu::Ppu, serial::Serial, timer::Timer, Profile,
+    apu::Apu,
+    cart::{CgbSupport, Rom},
+    cgb::Cgb,
+    cpu::{Cpu, Flags},
+    dma::OamDma,
+    joypad::Joypad,
+    machine::Machine,
+    ppu::{color::Color, Ppu},
+    serial::Serial,
+    speed::Speed,
+    timer::Timer,
+    Model, Profile,
 };
 
 /// Registers and positions at the moment PC first is 0100.
@@ -11,9 +21,9 @@ pub(crate) struct Boot {
     counter: u16,
     /// Line and dot of the PPU.
     ppu: (u8, u64),
-    f: u8,
-    e: u8,
-    d: u8,
+    af: u16,
+    bc: u16,
+    de: u16,
     hl: u16,
     joypad_select: u8,
     joypad_latch: u8,
@@ -26,9 +36,9 @@ const HARDWARE: Boot = Boot {
     clock: 357 * 0x1_0000 + 0xABC8,
     counter: 0xABC8,
     ppu: (153, 396),
-    f: 0xB0,
-    d: 0x00,
-    e: 0xD8,
+    af: 0x01B0,
+    bc: 0x0013,
+    de: 0x00D8,
     hl: 0x014D,
     joypad_select: 0x00,
     joypad_latch: 0xCF,
@@ -41,36 +51,95 @@ const PYBOY: Boot = Boot {
     clock: 4_507_360,
     counter: 0xC6E0,
     ppu: (145, 116),
-    f: 0xD0,
-    d: 0x00,
-    e: 0x8F,
+    af: 0x01D0,
+    bc: 0x0013,
+    de: 0x008F,
     hl: 0x0087,
     joypad_select: 0x30,
     joypad_latch: 0x00,
 };
 
+/// CGB-ABCDE with a game made for it.
+///
+/// Source: Pan Docs "Power Up Sequence"; the moment as other accurate emulators have it.
+const HARDWARE_COLOR: Boot = Boot {
+    clock: 200 * 0x1_0000 + 0x1E9C,
+    counter: 0x1E9C,
+    ppu: (144, 168),
+    de: 0xFF56,
+    hl: 0x000D,
+    ..HARDWARE_COMPATIBLE
+};
+
+/// CGB-ABCDE with a DMG game.
+///
+/// Source: mooneye `misc/boot_*-C`, `misc/boot_*-cgb*`; Pan Docs "Power Up Sequence".
+const HARDWARE_COMPATIBLE: Boot = Boot {
+    clock: 200 * 0x1_0000 + 0x2674,
+    counter: 0x2674,
+    ppu: (148, 352),
+    af: 0x1180,
+    bc: 0x0000,
+    de: 0x0008,
+    hl: 0x007C,
+    joypad_select: 0x30,
+    joypad_latch: 0xFF,
+};
+
+/// `PyBoy` 2.8.1 with its own boot program for the Color.
+///
+/// Source: measured.
+const PYBOY_COLOR: Boot = Boot {
+    clock: 4_507_420,
+    counter: 0xC71C,
+    ppu: (145, 176),
+    af: 0x1180,
+    bc: 0x0000,
+    de: 0x0008,
+    hl: 0x007C,
+    joypad_select: 0x30,
+    joypad_latch: 0x00,
+};
+
+/// The colours of a DMG game that the boot program does not know: background, sprites.
+///
+/// Source: Pan Docs "Compatibility palettes".
+const COMPATIBLE_PALETTES: [[u16; 4]; 2] =
+    [[0x7FFF, 0x1BEF, 0x6180, 0x0000], [0x7FFF, 0x421F, 0x1CF2, 0x0000]];
+
+/// The colours in each of the reference's palettes.
+const PYBOY_PALETTE: [u16; 4] = [0x1CE7, 0x1E19, 0x7E31, 0x217B];
+
+fn made_for_color(rom: &Rom) -> bool {
+    rom.header().cgb != CgbSupport::None
+}
+
 impl Boot {
-    pub(crate) fn of(profile: Profile) -> &'static Boot {
-        match profile {
-            Profile::Hardware => &HARDWARE,
-            Profile::PyBoy => &PYBOY,
+    pub(crate) fn of(profile: Profile, model: Model, rom: &Rom) -> Self {
+        let mut boot = match (profile, model) {
+            (Profile::Hardware, Model::Dmg) => HARDWARE,
+            (Profile::Hardware, Model::Cgb) if made_for_color(rom) => HARDWARE_COLOR,
+            (Profile::Hardware, Model::Cgb) => HARDWARE_COMPATIBLE,
+            (Profile::PyBoy, Model::Dmg) => PYBOY,
+            (Profile::PyBoy, Model::Cgb) => PYBOY_COLOR,
+        };
+        if profile == Profile::Hardware && model == Model::Dmg && rom.bytes()[0x14D] == 0 {
+            // The last computation is the header checksum, whose carries stay in F.
+            boot.af = 0x0180;
         }
+        boot
     }
 
-    pub(crate) fn cpu(&self, rom: &Rom, profile: Profile) -> Cpu {
-        // The hardware's last computation is the header checksum, whose carries stay in F.
-        let f = match profile {
-            Profile::Hardware if rom.bytes()[0x14D] == 0 => 0x80,
-            _ => self.f,
-        };
-        let [h, l] = self.hl.to_be_bytes();
+    pub(crate) fn cpu(&self) -> Cpu {
+        let [[a, f], [b, c], [d, e], [h, l]] =
+            [self.af, self.bc, self.de, self.hl].map(u16::to_be_bytes);
         Cpu {
-            a: 0x01,
+            a,
             flags: Flags::from_byte(f),
-            b: 0x00,
-            c: 0x13,
-            d: self.d,
-            e: self.e,
+            b,
+            c,
+            d,
+            e,
             h,
             l,
             sp: 0xFFFE,
@@ -79,15 +148,15 @@ impl Boot {
         }
     }
 
-    pub(crate) fn machine(&self, rom: &Rom, profile: Profile) -> Machine {
+    pub(crate) fn machine(&self, rom: &Rom, profile: Profile, model: Model) -> Machine {
         let clock = self.clock;
         let (line, dot) = self.ppu;
         let timer = Timer::new(clock, self.counter);
         let reference = profile == Profile::PyBoy;
-        let apu = if reference {
-            Apu::after_pyboy_boot(clock, timer.div_base)
-        } else {
-            Apu::after_boot(clock, timer.div_base)
+        let apu = match (profile, model) {
+            (Profile::PyBoy, _) => Apu::after_pyboy_boot(clock, timer.div_base),
+            (Profile::Hardware, Model::Dmg) => Apu::after_boot(clock, timer.div_base),
+            (Profile::Hardware, Model::Cgb) => Apu::after_color_boot(clock, timer.div_base),
         };
         let mut m = Machine {
             clock,
@@ -100,25 +169,43 @@ impl Boot {
             interrupt_flags: 0x01,
             ppu: Ppu::after_boot(reference, clock, line, dot),
             timer,
-            serial: Serial::new(reference),
+            serial: Serial::new(reference, model == Model::Cgb && made_for_color(rom)),
             joypad: Joypad::new(self.joypad_select, reference, self.joypad_latch),
             dma: OamDma::new(0xFF),
             apu,
             // The reference gives every mapper with RAM whole banks, at least one.
             cart: if reference { rom.new_cart_with_whole_banks() } else { rom.new_cart() },
             profile,
+            stall: 0,
+            speed: Speed::default(),
+            cgb: (model == Model::Cgb).then(|| Box::new(Cgb::new())),
         };
+        m.ppu.color = (model == Model::Cgb).then(|| color(rom, reference));
         m.remap();
         match profile {
             Profile::Hardware => draw_logo(&mut m.ppu.vram, rom),
             Profile::PyBoy => {
                 draw_pyboy_logo(&mut m.ppu.vram);
                 m.ppu.draw_all();
-                m.hram[0x7C] = 0xB1;
+                m.hram[0x7C] = if model == Model::Cgb { 0xB0 } else { 0xB1 };
             }
         }
         m
     }
+}
+
+/// The Color's palettes: those of a DMG game are the boot program's choice.
+fn color(rom: &Rom, reference: bool) -> Box<Color> {
+    let compatible = !made_for_color(rom);
+    let mut color = Box::new(Color::new(compatible));
+    if reference && !compatible {
+        color.set_palettes(&PYBOY_PALETTE.repeat(8), &PYBOY_PALETTE.repeat(8));
+    }
+    if compatible {
+        let [background, objects] = COMPATIBLE_PALETTES;
+        color.set_palettes(&background, &[objects; 2].concat());
+    }
+    color
 }
 
 /// The logo of the header, each pixel doubled in both directions, and the trademark sign.

@@ -1,12 +1,14 @@
 //! The processor's bus: the direct way to the memories, and the one beside an OAM DMA.
 
-use crate::{cpu::Bus, machine::Machine, Profile};
+use crate::{cpu::Bus, machine::Machine, ppu::FRAME, Profile};
 
 /// A bank of ROM.
 type Bank = [u8; 0x4000];
 
 /// The bus while no OAM DMA runs: memories are served directly.
-pub(crate) struct FastBus<'a> {
+///
+/// `STEP` is the length of an M-cycle in dots: 4, or 2 at double speed.
+pub(crate) struct FastBus<'a, const STEP: u64> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     /// What 0000–3FFF shows.
@@ -25,7 +27,7 @@ fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
     at.map(|at| rom.get(at..).and_then(|r| r.first_chunk()).unwrap_or(&[0xFF; 0x4000]))
 }
 
-impl<'a> FastBus<'a> {
+impl<'a, const STEP: u64> FastBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
         let [low, high] = banks(rom, m.rom_at);
         let horizon = m.horizon;
@@ -47,15 +49,15 @@ impl<'a> FastBus<'a> {
     }
 }
 
-impl Bus for FastBus<'_> {
+impl<const STEP: u64> Bus for FastBus<'_, STEP> {
     #[inline(always)]
     fn idle(&mut self) {
-        self.since += 4;
+        self.since += STEP as i64;
     }
 
     #[inline(always)]
     fn idle_at(&mut self, addr: u16) {
-        self.since += 4;
+        self.since += STEP as i64;
         if addr >> 8 == 0xFE {
             let clock = self.now();
             self.m.count_in_oam(self.rom, addr, clock);
@@ -99,12 +101,12 @@ impl Bus for FastBus<'_> {
 
     #[inline(always)]
     fn room(&self) -> u64 {
-        (-self.since).max(0) as u64
+        (-self.since).max(0) as u64 * (4 / STEP)
     }
 
     #[inline(always)]
     fn skip(&mut self, cycles: u64) {
-        self.since += cycles as i64;
+        self.since += (cycles / (4 / STEP)) as i64;
     }
 
     #[inline(always)]
@@ -119,18 +121,22 @@ impl Bus for FastBus<'_> {
 
     #[inline(always)]
     fn steady_line(&self, low: u8) -> (u8, u64) {
-        self.m.steady_line(low, self.now())
+        let (value, dots) = self.m.steady_line(low, self.now());
+        (value, dots.min(FRAME) * (4 / STEP))
     }
 
     #[inline(always)]
     fn stop(&mut self) -> bool {
         let clock = self.now();
-        self.m.stop(clock)
+        let (clock, stopped) = self.m.stop(self.rom, clock);
+        self.since = clock.wrapping_sub(self.horizon) as i64;
+        self.follow_horizon();
+        stopped
     }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.since += 4;
+        self.since += STEP as i64;
         if addr < 0x8000 {
             let bank = if addr & 0x4000 == 0 { self.low } else { self.high };
             bank[usize::from(addr & 0x3FFF)]
@@ -148,7 +154,7 @@ impl Bus for FastBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.since += 4;
+        self.since += STEP as i64;
         if addr & 0xE000 == 0xC000 {
             self.m.wram[usize::from(addr & 0x1FFF)] = v;
         } else if (0xFF80..0xFFFF).contains(&addr) {
@@ -165,13 +171,15 @@ impl Bus for FastBus<'_> {
 }
 
 /// The bus while an OAM DMA runs or is about to: every access but those of HRAM lets it catch up.
-pub(crate) struct DmaBus<'a> {
+///
+/// `STEP` as in [`FastBus`].
+pub(crate) struct DmaBus<'a, const STEP: u64> {
     pub(crate) m: &'a mut Machine,
     pub(crate) rom: &'a [u8],
     pub(crate) clock: u64,
 }
 
-impl<'a> DmaBus<'a> {
+impl<'a, const STEP: u64> DmaBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, rom: &'a [u8]) -> Self {
         let clock = m.clock;
         Self { m, rom, clock }
@@ -184,15 +192,15 @@ impl<'a> DmaBus<'a> {
     }
 }
 
-impl Bus for DmaBus<'_> {
+impl<const STEP: u64> Bus for DmaBus<'_, STEP> {
     #[inline(always)]
     fn idle(&mut self) {
-        self.clock += 4;
+        self.clock += STEP;
     }
 
     #[inline(always)]
     fn idle_at(&mut self, addr: u16) {
-        self.clock += 4;
+        self.clock += STEP;
         if addr >> 8 == 0xFE {
             self.m.count_in_oam(self.rom, addr, self.clock);
         }
@@ -230,12 +238,12 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn room(&self) -> u64 {
-        self.m.horizon.saturating_sub(self.clock)
+        self.m.horizon.saturating_sub(self.clock) * (4 / STEP)
     }
 
     #[inline(always)]
     fn skip(&mut self, cycles: u64) {
-        self.clock += cycles;
+        self.clock += cycles / (4 / STEP);
     }
 
     #[inline(always)]
@@ -245,12 +253,14 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn stop(&mut self) -> bool {
-        self.m.stop(self.clock)
+        let (clock, stopped) = self.m.stop(self.rom, self.clock);
+        self.clock = clock;
+        stopped
     }
 
     #[inline(always)]
     fn read(&mut self, addr: u16) -> u8 {
-        self.clock += 4;
+        self.clock += STEP;
         if Self::in_hram(addr) {
             return self.m.hram[usize::from(addr & 0x7F)];
         }
@@ -259,7 +269,7 @@ impl Bus for DmaBus<'_> {
 
     #[inline(always)]
     fn write(&mut self, addr: u16, v: u8) {
-        self.clock += 4;
+        self.clock += STEP;
         if Self::in_hram(addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
             return;

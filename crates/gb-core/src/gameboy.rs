@@ -5,14 +5,14 @@ use std::sync::Arc;
 use crate::{
     boot::Boot,
     bus::{DmaBus, FastBus},
-    cart::{CartRamError, Rom, RtcTime},
+    cart::{CartRamError, CgbSupport, Rom, RtcTime},
     cpu::{Cpu, Flags, Mode},
     machine::{irq, Machine},
     ppu::{signal, FRAME},
-    screen::Planes,
+    screen::Picture,
     snapshot::{self, StateError},
     state::{Reader, State, Writer},
-    LOOK_AHEAD, NEVER,
+    NEVER,
 };
 
 /// Which machine's observables are reproduced.
@@ -23,6 +23,25 @@ pub enum Profile {
     Hardware,
     /// `PyBoy` 2.8.1: its boot state, frame boundaries and input latch.
     PyBoy,
+}
+
+/// Which console runs the cartridge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// The monochrome Game Boy.
+    Dmg,
+    /// The Game Boy Color; games made for the other one run in its compatibility mode.
+    Cgb,
+}
+
+impl Model {
+    /// The console that a cartridge asks for: the Color if it knows that one.
+    pub fn of(rom: &Rom) -> Self {
+        match rom.header().cgb {
+            CgbSupport::None => Self::Dmg,
+            CgbSupport::Enhanced | CgbSupport::Required => Self::Cgb,
+        }
+    }
 }
 
 /// The sound unit catches up after so many frames even if nobody looks at it, so that whoever looks
@@ -49,7 +68,8 @@ pub struct Registers {
     pub halted: bool,
 }
 
-/// A whole machine. Cloning copies about 30 KiB plus the cartridge RAM; the ROM is shared.
+/// A whole machine. Cloning copies about 30 KiB (110 KiB of a Color) plus the cartridge RAM; the ROM
+/// is shared.
 #[derive(Clone, Debug)]
 pub struct GameBoy {
     rom: Arc<Rom>,
@@ -62,11 +82,17 @@ pub struct GameBoy {
 }
 
 impl GameBoy {
-    /// A machine that has just left its boot program.
+    /// A machine that has just left its boot program, of the model that the cartridge asks for.
     pub fn new(rom: Arc<Rom>, profile: Profile) -> Self {
-        let boot = Boot::of(profile);
-        let cpu = boot.cpu(&rom, profile);
-        let machine = boot.machine(&rom, profile);
+        let model = Model::of(&rom);
+        Self::with_model(rom, profile, model)
+    }
+
+    /// A machine of the given model that has just left its boot program.
+    pub fn with_model(rom: Arc<Rom>, profile: Profile, model: Model) -> Self {
+        let boot = Boot::of(profile, model, &rom);
+        let cpu = boot.cpu();
+        let machine = boot.machine(&rom, profile, model);
         let frame_deadline = boot.clock + FRAME;
         Self { rom, cpu, machine, frames: 0, frame_deadline }
     }
@@ -74,7 +100,7 @@ impl GameBoy {
     /// Switches off and on again; cartridge RAM and clock start anew, the audio setting stays.
     pub fn reset(&mut self) {
         let rate = self.machine.apu.sample_rate();
-        *self = Self::new(Arc::clone(&self.rom), self.machine.profile);
+        *self = Self::with_model(Arc::clone(&self.rom), self.profile(), self.model());
         self.set_audio(rate);
     }
 
@@ -86,6 +112,15 @@ impl GameBoy {
     /// The profile.
     pub fn profile(&self) -> Profile {
         self.machine.profile
+    }
+
+    /// The model.
+    pub fn model(&self) -> Model {
+        if self.machine.cgb.is_some() {
+            Model::Cgb
+        } else {
+            Model::Dmg
+        }
     }
 
     /// Holds exactly these buttons from now on; bits 0–7 are Right, Left, Up, Down, A, B, Select,
@@ -106,7 +141,7 @@ impl GameBoy {
     }
 
     /// Runs to the end of the frame; draws it when `render` is set, so that
-    /// [`screen_planes`](Self::screen_planes) shows it afterwards.
+    /// [`picture`](Self::picture) shows it afterwards.
     pub fn run_frame(&mut self, render: bool) {
         self.frame::<false>(render);
     }
@@ -124,13 +159,14 @@ impl GameBoy {
         while self.frames == frame {
             self.run::<STRICT>(NEVER);
         }
-        if render {
+        // The reference blanks its picture in frames that are not drawn, too.
+        if render || self.machine.profile == Profile::PyBoy {
             self.machine.ppu.finish_picture();
-            self.machine.ppu.set_rendering(false);
         }
+        self.machine.ppu.set_rendering(false);
         if self.frames % APU_SETTLES == 0 {
             let m = &mut self.machine;
-            m.apu.sync(m.clock, m.timer.div_base);
+            m.apu.sync(m.clock, m.div_base());
         }
     }
 
@@ -150,12 +186,16 @@ impl GameBoy {
         loop {
             let clock = self.machine.clock;
             let ahead = self.look_ahead();
+            let waited = ahead != 0 && self.cpu.mode != Mode::Running;
             self.machine.sync(self.rom.bytes(), clock + ahead);
             if self.frame_ends() || clock >= target {
                 return;
             }
             let Self { rom, cpu, machine: m, .. } = self;
             let rom = rom.bytes();
+            if m.cgb.is_some() && cpu.mode == Mode::Running && m.hold_processor(rom) {
+                continue;
+            }
             m.plan();
             let limit = target.min(self.frame_deadline).min(m.next_event.saturating_sub(ahead));
             let shadow = cpu.ei_pending && m.profile == Profile::PyBoy;
@@ -164,14 +204,18 @@ impl GameBoy {
                 continue;
             }
             // A processor that was waiting has not been looked ahead for all the way.
-            if STRICT || ahead == LOOK_AHEAD / 2 {
+            if STRICT || waited {
                 m.horizon = 0;
             }
-            m.clock = if m.dma.active() {
-                m.horizon = m.horizon.min(m.dma.next_change());
-                cpu.run(|| DmaBus::new(m, rom))
-            } else {
-                cpu.run(|| FastBus::new(m, rom))
+            let dma = m.dma.active();
+            if dma {
+                m.horizon = m.horizon.min(m.speed.clock(m.dma.next_change()));
+            }
+            m.clock = match (dma, m.speed.double()) {
+                (false, false) => cpu.run(|| FastBus::<4>::new(m, rom)),
+                (true, false) => cpu.run(|| DmaBus::<4>::new(m, rom)),
+                (false, true) => cpu.run(|| FastBus::<2>::new(m, rom)),
+                (true, true) => cpu.run(|| DmaBus::<2>::new(m, rom)),
             };
             if shadow && cpu.mode == Mode::Halted {
                 // `EI; HALT` in the reference: the handler returns to the `HALT` if something was
@@ -179,7 +223,7 @@ impl GameBoy {
                 if planned.min(self.frame_deadline) <= m.clock || m.wanted() != 0 {
                     cpu.pc = cpu.pc.wrapping_sub(1);
                 } else {
-                    m.clock += 4;
+                    m.clock += m.speed.step();
                 }
             }
         }
@@ -193,8 +237,8 @@ impl GameBoy {
     fn look_ahead(&self) -> u64 {
         match (self.machine.profile, self.cpu.mode) {
             (Profile::PyBoy, _) => 0,
-            (Profile::Hardware, Mode::Running) => LOOK_AHEAD,
-            (Profile::Hardware, _) => LOOK_AHEAD / 2,
+            (Profile::Hardware, Mode::Running) => self.machine.speed.step(),
+            (Profile::Hardware, _) => self.machine.speed.step() / 2,
         }
     }
 
@@ -213,7 +257,7 @@ impl GameBoy {
             }
             Mode::Stopped => {
                 m.wait(limit);
-                m.write_io(0xFF04, 0, m.clock);
+                m.write_io(rom, 0xFF04, 0, m.clock);
                 return false;
             }
         }
@@ -222,19 +266,33 @@ impl GameBoy {
             cpu.ime = true;
             m.horizon = 0;
         } else if pending != 0 && cpu.ime {
-            let mut bus = DmaBus::new(m, rom);
-            cpu.dispatch(&mut bus);
-            m.clock = bus.clock;
+            if m.speed.double() {
+                Self::dispatch(cpu, DmaBus::<2>::new(m, rom));
+            } else {
+                Self::dispatch(cpu, DmaBus::<4>::new(m, rom));
+            }
             m.horizon = 0;
             return false;
         }
         if cpu.halt_bug {
-            let mut bus = DmaBus::new(m, rom);
-            cpu.step_after_halt_bug(&mut bus);
-            m.clock = bus.clock;
+            if m.speed.double() {
+                Self::step_after_halt_bug(cpu, DmaBus::<2>::new(m, rom));
+            } else {
+                Self::step_after_halt_bug(cpu, DmaBus::<4>::new(m, rom));
+            }
             return false;
         }
         true
+    }
+
+    fn dispatch<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+        cpu.dispatch(&mut bus);
+        bus.m.clock = bus.clock;
+    }
+
+    fn step_after_halt_bug<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+        cpu.step_after_halt_bug(&mut bus);
+        bus.m.clock = bus.clock;
     }
 
     /// Whether the frame is over; consumes the signals that say so and starts the next one.
@@ -258,9 +316,14 @@ impl GameBoy {
         ends
     }
 
-    /// T-cycles since power-on.
+    /// T-cycles of 4 MHz since power-on, at either speed.
     pub fn clock(&self) -> u64 {
         self.machine.clock
+    }
+
+    /// T-cycles of the processor since power-on, which are twice as short at double speed.
+    pub fn cycles(&self) -> u64 {
+        self.machine.speed.cycles(self.machine.clock)
     }
 
     /// Frames completed since the boot program ended.
@@ -277,18 +340,38 @@ impl GameBoy {
     pub fn poke(&mut self, addr: u16, value: u8) {
         let m = &mut self.machine;
         match addr {
-            0x8000..=0x9FFF => m.ppu.vram[usize::from(addr & 0x1FFF)] = value,
+            0x8000..=0x9FFF => m.ppu.vram_seen_mut()[usize::from(addr & 0x1FFF)] = value,
             0xFE00..=0xFEFF => m.set_object_memory(addr, value),
             _ => {
-                m.sync_dma(self.rom.bytes(), m.clock);
-                m.write_at(addr, value, m.clock);
+                let rom = self.rom.bytes();
+                m.sync_dma(rom, m.clock);
+                m.write_at(rom, addr, value, m.clock);
             }
         }
     }
 
-    /// Work RAM C000–DFFF.
+    /// Work RAM C000–DFFF as the processor sees it.
     pub fn wram(&self) -> &[u8; 0x2000] {
         &self.machine.wram
+    }
+
+    /// A bank of work RAM: 0–1 of a DMG, 0–7 of a Color; `None` for others.
+    pub fn wram_bank(&self, bank: usize) -> Option<&[u8]> {
+        let m = &self.machine;
+        match &m.cgb {
+            Some(cgb) => cgb.bank(bank, &m.wram),
+            None => m.wram.chunks_exact(0x1000).nth(bank),
+        }
+    }
+
+    /// A bank of video RAM: 0 of a DMG, 0–1 of a Color; `None` for others.
+    pub fn vram_bank(&self, bank: usize) -> Option<&[u8; 0x2000]> {
+        let ppu = &self.machine.ppu;
+        match bank {
+            0 => Some(&ppu.vram),
+            1 => ppu.color.as_ref().map(|color| &color.vram),
+            _ => None,
+        }
     }
 
     /// The registers.
@@ -328,21 +411,25 @@ impl GameBoy {
     pub fn set_div(&mut self, counter: u16) {
         let m = &mut self.machine;
         let clock = m.clock;
-        let old_base = m.timer.div_base;
-        m.timer.set_counter(clock, counter & !3);
-        m.apu.div_rebase(clock, old_base, m.timer.div_base);
+        let old_base = m.div_base();
+        m.timer.set_counter(m.speed.cycles(clock), counter & !3);
+        m.apu.div_rebase(clock, old_base, m.div_base());
     }
 
-    /// The picture drawn last, as bit planes of shades.
-    pub fn screen_planes(&self) -> &Planes {
-        self.machine.ppu.planes()
+    /// The picture drawn last.
+    pub fn picture(&self) -> Picture<'_> {
+        let ppu = &self.machine.ppu;
+        match &ppu.color {
+            Some(color) => Picture::Colors(color.pixels()),
+            None => Picture::Shades(ppu.planes()),
+        }
     }
 
     /// The whole state: magic, version, ROM hash, checksum, every bit of the machine.
     pub fn save_state(&self) -> Vec<u8> {
         let mut w = Writer::default();
         w.bytes.reserve(snapshot::HEADER + 0x9000 + self.cart_ram().len());
-        snapshot::begin(&mut w, self.machine.profile, self.rom.hash());
+        snapshot::begin(&mut w, self.profile(), self.model(), self.rom.hash());
         let Self { rom: _, cpu, machine, frames, frame_deadline } = self;
         cpu.save(&mut w);
         machine.save(&mut w);
@@ -359,7 +446,7 @@ impl GameBoy {
     /// [`StateError`] when the bytes are damaged, truncated, from another ROM, profile or a newer
     /// version; the machine is unchanged then.
     pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let body = snapshot::open(bytes, self.machine.profile, self.rom.hash())?;
+        let body = snapshot::open(bytes, self.profile(), self.model(), self.rom.hash())?;
         let mut next = self.clone();
         let mut r = Reader::new(body);
         next.cpu
@@ -393,6 +480,9 @@ impl GameBoy {
                 got: other.profile(),
                 expected: self.profile(),
             });
+        }
+        if self.model() != other.model() {
+            return Err(StateError::OtherModel { got: other.model(), expected: self.model() });
         }
         let rate = self.machine.apu.sample_rate();
         self.clone_from(other);
@@ -436,7 +526,7 @@ impl GameBoy {
     /// The audio produced since the last call: left, right. The newest 1,048,576 samples are kept.
     pub fn take_audio(&mut self) -> Vec<[i16; 2]> {
         let m = &mut self.machine;
-        m.apu.sync(m.clock, m.timer.div_base);
+        m.apu.sync(m.clock, m.div_base());
         m.apu.take_samples()
     }
 }

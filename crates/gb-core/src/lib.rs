@@ -8,21 +8,25 @@ pub mod apu;
 mod boot;
 mod bus;
 pub mod cart;
+mod cgb;
+mod color_io;
 pub mod cpu;
 mod dma;
 mod gameboy;
+mod hdma;
 mod joypad;
 mod machine;
 mod ppu;
 pub mod screen;
 mod serial;
 mod snapshot;
+mod speed;
 pub mod state;
 mod timer;
 
 pub use cart::{CartRamError, Header, Rom, RomError, RtcTime};
-pub use gameboy::{GameBoy, Profile, Registers};
-pub use screen::Planes;
+pub use gameboy::{GameBoy, Model, Profile, Registers};
+pub use screen::{Colors, Picture, Planes};
 pub use snapshot::{seal, StateError, STATE_VERSION};
 
 /// A time that does not come.

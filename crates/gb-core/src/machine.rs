@@ -7,10 +7,13 @@
 use crate::{
     apu::Apu,
     cart::Cart,
+    cgb::Cgb,
     dma::OamDma,
+    hdma::BLOCK,
     joypad::Joypad,
     ppu::{signal, Access, Ppu},
     serial::Serial,
+    speed::{Speed, SWITCH_DOTS},
     timer::Timer,
     Profile,
 };
@@ -22,6 +25,9 @@ pub(crate) mod irq {
     pub(crate) const JOYPAD: u8 = 0x10;
     pub(crate) const ALL: u8 = 0x1F;
 }
+
+/// What a block of VRAM DMA in H-blank costs in the reference, in processor cycles.
+const REFERENCE_BLOCK: u64 = 206;
 
 /// Index of IE in `hram`, whose last byte it is on the bus too.
 const IE: usize = 0x7F;
@@ -50,9 +56,15 @@ pub(crate) struct Machine {
     pub(crate) apu: Apu,
     pub(crate) cart: Cart,
     pub(crate) profile: Profile,
+    /// Dots for which the processor stands still.
+    pub(crate) stall: u64,
+    pub(crate) speed: Speed,
+    /// What only the Color has.
+    pub(crate) cgb: Option<Box<Cgb>>,
 }
 crate::state_fields!(Machine {
     clock, wram, hram, unusable, interrupt_flags, ppu, timer, serial, joypad, dma, apu, cart,
+    stall, speed, cgb,
 } skip { horizon, next_event, rom_at, profile });
 
 impl Machine {
@@ -81,6 +93,12 @@ impl Machine {
         }
     }
 
+    /// The clock at which DIV would have been zero at today's speed, for the sound unit, which counts
+    /// dots.
+    pub(crate) fn div_base(&self) -> u64 {
+        self.speed.clock(self.timer.div_base)
+    }
+
     pub(crate) fn request(&mut self, bits: u8) {
         self.interrupt_flags |= bits;
         self.horizon = 0;
@@ -88,14 +106,14 @@ impl Machine {
 
     #[inline]
     fn sync_timer(&mut self, clock: u64) {
-        if self.timer.sync(clock) {
+        if self.timer.sync(self.speed.cycles(clock)) {
             self.request(irq::TIMER);
         }
     }
 
     #[inline]
     fn sync_serial(&mut self, clock: u64) {
-        if self.serial.sync(clock) {
+        if self.serial.sync(self.speed.cycles(clock)) {
             self.request(irq::SERIAL);
         }
     }
@@ -105,8 +123,13 @@ impl Machine {
     pub(crate) fn sync(&mut self, rom: &[u8], clock: u64) {
         self.sync_dma(rom, clock);
         self.sync_ppu(clock);
-        self.sync_timer(clock);
-        self.sync_serial(clock);
+        let cycles = self.speed.cycles(clock);
+        if self.timer.sync(cycles) {
+            self.request(irq::TIMER);
+        }
+        if self.serial.sync(cycles) {
+            self.request(irq::SERIAL);
+        }
     }
 
     /// Interrupts that are requested and enabled when the M-cycle that ends at `clock` is over: its
@@ -114,8 +137,8 @@ impl Machine {
     pub(crate) fn pending(&mut self, clock: u64) -> u8 {
         if self.profile == Profile::Hardware {
             self.sync_ppu(clock + 1);
-            self.sync_timer(clock + 4);
-            self.sync_serial(clock + 4);
+            self.sync_timer(clock + self.speed.step());
+            self.sync_serial(clock + self.speed.step());
         }
         self.wanted()
     }
@@ -128,9 +151,10 @@ impl Machine {
     /// Lets time pass without instructions, up to the M-cycle in which `limit` lies (the reference
     /// stops at `limit` itself).
     pub(crate) fn wait(&mut self, limit: u64) {
-        let wait = limit.saturating_sub(self.clock).max(4);
+        let step = self.speed.step();
+        let wait = limit.saturating_sub(self.clock).max(step);
         self.clock += match self.profile {
-            Profile::Hardware => wait.next_multiple_of(4),
+            Profile::Hardware => wait.next_multiple_of(step),
             Profile::PyBoy => wait,
         };
     }
@@ -139,29 +163,104 @@ impl Machine {
     /// interrupt.
     pub(crate) fn planned_by_reference(&self) -> u64 {
         let overflow = self.timer.next_event().saturating_sub(4);
-        self.ppu.next_event().min(overflow).min(self.serial.next_event())
+        let timed = overflow.min(self.serial.next_event());
+        self.ppu.next_event().min(self.speed.clock(timed))
     }
 
     /// The clock that an access to an I/O register sees, which ends its M-cycle at `clock`. In the
     /// reference all accesses of an instruction come early.
     fn io_clock(&self, addr: u16, clock: u64) -> u64 {
         if self.profile == Profile::PyBoy && addr != 0xFF46 {
-            clock - 8
+            clock - 2 * self.speed.step()
         } else {
             clock
         }
     }
 
-    /// `STOP` resets DIV; returns whether the processor stays stopped.
-    pub(crate) fn stop(&mut self, clock: u64) -> bool {
-        self.write_io(0xFF04, 0, clock);
-        self.profile == Profile::Hardware && !self.joypad.any_low()
+    /// `STOP`, complete at `clock`: resets DIV and may switch the speed. Returns the clock after it
+    /// and whether the processor stays stopped.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn stop(&mut self, rom: &[u8], clock: u64) -> (u64, bool) {
+        if self.profile == Profile::PyBoy {
+            let begun = clock - 2 * self.speed.step();
+            return (self.stop_reference(rom, begun), false);
+        }
+        self.write_io(rom, 0xFF04, 0, clock);
+        if self.speed.armed() {
+            self.sync(rom, clock);
+            self.speed.switch(clock);
+            self.stall = SWITCH_DOTS;
+            return (clock, false);
+        }
+        (clock, !self.joypad.any_low())
+    }
+
+    /// `STOP` in the reference, begun at `clock`: one M-cycle, and nothing happens but on the Color.
+    /// Returns the clock after it.
+    fn stop_reference(&mut self, rom: &[u8], clock: u64) -> u64 {
+        if self.cgb.is_some() {
+            if self.speed.armed() {
+                self.sync_ppu(clock);
+                self.sync_timer(clock);
+                self.sync_serial(clock);
+                self.speed.switch(clock);
+            }
+            self.write_io(rom, 0xFF04, 0, clock);
+        }
+        clock + self.speed.step()
+    }
+
+    /// Lets the processor stand still after a speed switch, and copies what VRAM DMA has to copy;
+    /// returns whether time has passed.
+    pub(crate) fn hold_processor(&mut self, rom: &[u8]) -> bool {
+        let before = self.clock;
+        self.clock += std::mem::take(&mut self.stall);
+        let Some(cgb) = &mut self.cgb else { return false };
+        if self.profile == Profile::PyBoy {
+            // The reference looks at the mode, each time round.
+            if cgb.hdma.active() && self.ppu.in_hblank() {
+                cgb.hdma.copy_block();
+                self.run_hdma(rom);
+                self.clock = self.speed.clock(self.speed.cycles(self.clock) + REFERENCE_BLOCK);
+            }
+        } else if cgb.hdma.due() != 0 {
+            self.clock += self.speed.step();
+            self.run_hdma(rom);
+        }
+        self.clock != before
+    }
+
+    /// Copies the blocks that are due, two dots a byte; at once in the reference.
+    pub(crate) fn run_hdma(&mut self, rom: &[u8]) {
+        let reference = self.profile == Profile::PyBoy;
+        while self.cgb.as_ref().is_some_and(|cgb| cgb.hdma.due() != 0) {
+            for _ in 0..BLOCK {
+                let Some(cgb) = &mut self.cgb else { return };
+                let transfer = cgb.hdma.next_byte();
+                let v = match transfer.from {
+                    0x8000..=0x9FFF => 0xFF,
+                    from => self.memory(rom, from),
+                };
+                if !reference {
+                    self.sync_ppu(self.clock);
+                    self.clock += 2;
+                }
+                if self.ppu.vram_free(self.clock) {
+                    self.ppu.vram_seen_mut()[usize::from(transfer.to)] = v;
+                }
+            }
+            if let Some(cgb) = &mut self.cgb {
+                cgb.hdma.finish_block();
+                self.ppu.set_watch_hblank(cgb.hdma.active());
+            }
+        }
     }
 
     /// Plans the next time at which the processor has to look up.
     pub(crate) fn plan(&mut self) {
-        self.next_event =
-            self.ppu.next_event().min(self.timer.next_event()).min(self.serial.next_event());
+        let timed = self.timer.next_event().min(self.serial.next_event());
+        self.next_event = self.ppu.next_event().min(self.speed.clock(timed));
     }
 
     #[inline]
@@ -172,9 +271,10 @@ impl Machine {
     }
 
     fn run_dma(&mut self, rom: &[u8], clock: u64) {
-        while let Some(copy) = self.dma.take_due(clock) {
+        let cycles = self.speed.cycles(clock);
+        while let Some(copy) = self.dma.take_due(cycles) {
             // Lines that end before this moment show OAM as it was.
-            self.ppu.sync(copy.at - 1);
+            self.ppu.sync(self.speed.clock(copy.at) - 1);
             let v = self.memory(rom, copy.from);
             self.ppu.write_oam(copy.to, v);
         }
@@ -187,7 +287,7 @@ impl Machine {
                 let at = self.rom_at[usize::from(addr >> 14)] + usize::from(addr & 0x3FFF);
                 rom.get(at).copied().unwrap_or(0xFF)
             }
-            0x8 | 0x9 => self.ppu.vram[usize::from(addr & 0x1FFF)],
+            0x8 | 0x9 => self.ppu.vram_seen()[usize::from(addr & 0x1FFF)],
             0xA | 0xB => self.cart.read_ram(addr),
             _ => self.wram[usize::from(addr & 0x1FFF)],
         }
@@ -205,7 +305,7 @@ impl Machine {
         }
     }
 
-    /// What a PPU register reads now, and for how many T-cycles it will; none where that is not
+    /// What a PPU register reads now, and for how many dots it will; none where that is not
     /// known.
     pub(crate) fn steady_line(&self, low: u8, clock: u64) -> (u8, u64) {
         let steady = match self.profile {
@@ -227,7 +327,7 @@ impl Machine {
             0x8000..=0x9FFF => {
                 self.sync_ppu(clock);
                 if self.ppu.vram_free(clock) {
-                    self.ppu.vram[usize::from(addr & 0x1FFF)]
+                    self.ppu.vram_seen()[usize::from(addr & 0x1FFF)]
                 } else {
                     0xFF
                 }
@@ -249,7 +349,7 @@ impl Machine {
 
     /// An address of FE00–FEFF stands on the bus in the M-cycle that ends at `clock`.
     fn disturb_oam(&mut self, addr: u16, access: Access, clock: u64) {
-        if !self.dma.owns_oam() {
+        if !self.dma.owns_oam() && self.cgb.is_none() {
             self.ppu.disturb_oam(addr as u8, access, clock);
             if access == Access::Read {
                 self.ppu.disturb_first_row(addr as u8, None);
@@ -260,7 +360,7 @@ impl Machine {
     /// When the PPU sees a write whose M-cycle ends at `clock`.
     fn write_clock(&self, clock: u64) -> u64 {
         match self.profile {
-            Profile::Hardware => clock - 2,
+            Profile::Hardware => clock - self.speed.step() / 2,
             Profile::PyBoy => clock,
         }
     }
@@ -274,13 +374,18 @@ impl Machine {
     }
 
     /// Where an access to `addr` goes instead while an OAM DMA uses the same bus: VRAM has its own,
-    /// all other memories below FE00 share one. Call after the copies due have been made.
+    /// work RAM has on the Color, and all other memories below FE00 share one. Call after the copies
+    /// due have been made.
     ///
     /// Source: Pan Docs "OAM DMA bus conflicts"; `DocBoy`'s tests `dma/dma_source_*`.
     fn conflict(&self, addr: u16) -> Option<u16> {
-        let in_vram = |addr: u16| addr >> 13 == 4;
+        let bus = |addr: u16| match addr >> 13 {
+            4 => 1,
+            6 | 7 if self.cgb.is_some() => 2,
+            _ => 0,
+        };
         let from = self.dma.copying()?;
-        (addr < 0xFE00 && in_vram(addr) == in_vram(from) && self.profile == Profile::Hardware)
+        (addr < 0xFE00 && bus(addr) == bus(from) && self.profile == Profile::Hardware)
             .then_some(from)
     }
 
@@ -306,13 +411,13 @@ impl Machine {
             }
             0xFF04..=0xFF07 => {
                 self.sync_timer(clock);
-                self.timer.read(addr, clock)
+                self.timer.read(addr, self.speed.cycles(clock))
             }
             0xFF0F => {
                 self.sync(rom, clock);
                 0xE0 | self.interrupt_flags
             }
-            0xFF10..=0xFF3F => self.apu.read(addr, clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.read(addr, clock, self.div_base()),
             0xFF46 => self.dma.read(),
             0xFF40..=0xFF4B => {
                 self.sync_ppu(clock);
@@ -329,7 +434,10 @@ impl Machine {
                     self.ppu.read(addr)
                 }
             }
-            _ => 0xFF,
+            _ => {
+                self.sync_for_color_io(clock);
+                self.read_color_io(addr, clock)
+            }
         }
     }
 
@@ -341,7 +449,7 @@ impl Machine {
             self.run_dma(rom, clock);
             conflict = self.conflict(addr);
         }
-        self.write_at(conflict.unwrap_or(addr), v, clock);
+        self.write_at(rom, conflict.unwrap_or(addr), v, clock);
         if let Some(from) = conflict {
             // The value arrives before the unit reads it.
             let copied = self.memory(rom, from);
@@ -351,13 +459,13 @@ impl Machine {
 
     /// Writes to `addr`, whoever uses the buses.
     #[inline(always)]
-    pub(crate) fn write_at(&mut self, addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_at(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         match addr {
             0x8000..=0x9FFF => {
                 let at = self.write_clock(clock);
                 self.sync_ppu(at);
                 if self.ppu.vram_free(at) {
-                    self.ppu.vram[usize::from(addr & 0x1FFF)] = v;
+                    self.ppu.vram_seen_mut()[usize::from(addr & 0x1FFF)] = v;
                 }
             }
             0..=0x7FFF => {
@@ -381,7 +489,7 @@ impl Machine {
                 self.hram[usize::from(addr & 0x7F)] = v;
                 self.horizon = 0;
             }
-            0xFF00..=0xFF7F => self.write_io(addr, v, self.io_clock(addr, clock)),
+            0xFF00..=0xFF7F => self.write_io(rom, addr, v, self.io_clock(addr, clock)),
         }
     }
 
@@ -394,7 +502,7 @@ impl Machine {
         }
     }
 
-    pub(crate) fn write_io(&mut self, addr: u16, v: u8, clock: u64) {
+    pub(crate) fn write_io(&mut self, rom: &[u8], addr: u16, v: u8, clock: u64) {
         match addr {
             0xFF00 => {
                 let fell = self.joypad.write(v);
@@ -408,22 +516,23 @@ impl Machine {
             }
             0xFF02 => {
                 self.sync_serial(clock);
-                self.serial.write_sc(v, clock, self.timer.div_base);
+                self.serial.write_sc(v, self.speed.cycles(clock), self.timer.div_base);
                 self.horizon = 0;
             }
             0xFF04 => {
                 self.sync_timer(clock);
                 self.sync_serial(clock);
-                self.apu.div_reset(clock, self.timer.div_base);
-                if self.serial.reset_div(clock, self.timer.counter(clock)) {
+                self.apu.div_reset(clock, self.div_base());
+                let cycles = self.speed.cycles(clock);
+                if self.serial.reset_div(cycles, self.timer.counter(cycles)) {
                     self.request(irq::SERIAL);
                 }
-                self.timer.reset_div(clock);
+                self.timer.reset_div(cycles);
                 self.horizon = 0;
             }
             0xFF05..=0xFF07 => {
                 self.sync_timer(clock);
-                self.timer.write(addr, v, clock);
+                self.timer.write(addr, v, self.speed.cycles(clock));
                 self.horizon = 0;
             }
             0xFF0F => {
@@ -435,9 +544,9 @@ impl Machine {
                 self.interrupt_flags = v & irq::ALL;
                 self.horizon = 0;
             }
-            0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.write(addr, v, clock, self.div_base()),
             0xFF46 => {
-                self.dma.start(v, clock);
+                self.dma.start(v, self.speed.cycles(clock));
                 self.horizon = 0;
             }
             0xFF40..=0xFF4B => {
@@ -445,13 +554,18 @@ impl Machine {
                     0xFF41 => self.write_clock(clock),
                     _ => clock,
                 });
+                let was_on = self.ppu.lcd_on();
                 self.ppu.write(addr, v, clock);
+                if self.profile == Profile::PyBoy && !was_on && self.ppu.lcd_on() {
+                    // The first line begins with the end of the instruction, not with the access.
+                    self.ppu.begin_earlier(8 - 2 * self.speed.step());
+                }
                 self.take_ppu_irqs();
                 if matches!(addr, 0xFF40 | 0xFF41 | 0xFF45) || self.ppu.drawing(clock) {
                     self.horizon = 0;
                 }
             }
-            _ => {}
+            _ => self.write_color_io(rom, addr, v, clock),
         }
     }
 
@@ -465,31 +579,41 @@ impl Machine {
             0xFF00 => self.joypad.read(),
             0xFF01 => self.serial.sb(),
             0xFF02 => self.serial.sc(),
-            0xFF04..=0xFF07 => self.timer.read(addr, self.clock),
+            0xFF04..=0xFF07 => self.timer.read(addr, self.speed.cycles(self.clock)),
             0xFF0F => 0xE0 | self.interrupt_flags,
-            0xFF10..=0xFF3F => self.apu.peek(addr, self.clock, self.timer.div_base),
+            0xFF10..=0xFF3F => self.apu.peek(addr, self.clock, self.div_base()),
             0xFF46 => self.dma.read(),
             0xFF40..=0xFF4B => self.ppu.read(addr),
-            _ => 0xFF,
+            _ => self.read_color_io(addr, self.clock),
         }
     }
 
     /// Whether hostile state bytes left every value where running on is short and safe.
     pub(crate) fn valid(&self) -> bool {
         let clock = self.clock;
+        let cycles = self.speed.cycles(clock);
         (0x1_0000..1 << 62).contains(&clock)
+            && self.speed.valid(clock)
+            && self.stall <= SWITCH_DOTS
+            && self.cgb.as_ref().is_none_or(|cgb| cgb.valid())
             && self.interrupt_flags & !irq::ALL == 0
             && self.ppu.valid(clock)
-            && self.timer.valid(clock)
-            && self.serial.valid(clock)
+            && self.timer.valid(cycles)
+            && self.serial.valid(cycles)
             && self.joypad.valid()
-            && self.dma.valid(clock)
+            && self.dma.valid(cycles)
             && self.apu.validate(clock)
             && self.cart.validate(clock)
     }
 
     /// Frame-ending signals since the last call.
     pub(crate) fn take_frame_signals(&mut self) -> u8 {
-        self.ppu.take_signals() & (signal::FRAME | signal::TOP | signal::LCD)
+        let signals = self.ppu.take_signals();
+        if signals & signal::HBLANK != 0 {
+            if let Some(cgb) = &mut self.cgb {
+                cgb.hdma.hblank();
+            }
+        }
+        signals & (signal::FRAME | signal::TOP | signal::LCD)
     }
 }

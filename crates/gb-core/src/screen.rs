@@ -11,8 +11,11 @@ pub const PLANE: usize = WIDTH / 8;
 /// (0 = lightest, 3 = darkest); the leftmost pixel is the most significant bit.
 pub type Planes = [[u8; 2 * PLANE]; HEIGHT];
 
+/// A picture of the Color: red in bits 0–4, green in bits 5–9, blue in bits 10–14 of each pixel.
+pub type Colors = [[u16; WIDTH]; HEIGHT];
+
 /// Spreads the bits of a byte over eight bytes (the most significant bit first in memory).
-const SPREAD: [u64; 256] = {
+pub(crate) const SPREAD: [u64; 256] = {
     let mut table = [0u64; 256];
     let mut v = 0;
     while v < 256 {
@@ -91,9 +94,103 @@ pub fn rgb_into(planes: &Planes, palette: &[[u8; 3]; 4], out: &mut [u8]) {
     }
 }
 
+/// The eight bits of each of a colour's three parts: five bits, with the upper three repeated below.
+fn rgb(color: u16) -> [u8; 3] {
+    [0, 5, 10].map(|shift| {
+        let part = (color >> shift & 0x1F) as u8;
+        part << 3 | part >> 2
+    })
+}
+
+/// The shade that comes closest to a colour: its brightness (2 R + 5 G + B) / 8, in four equal
+/// steps; 0 is the lightest.
+fn nearest_shade(color: u16) -> u8 {
+    let part = |shift: u32| color >> shift & 0x1F;
+    3 - ((2 * part(0) + 5 * part(5) + part(10)) / 64) as u8
+}
+
+/// A picture as the machine drew it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picture<'a> {
+    /// The four shades of the monochrome models.
+    Shades(&'a Planes),
+    /// The colours of the Color.
+    Colors(&'a Colors),
+}
+
+impl Picture<'_> {
+    /// Writes shades, one byte a pixel: `HEIGHT * WIDTH` bytes, 0 (lightest) to 3 (darkest); of
+    /// colours, the brightness (2 R + 5 G + B) / 8 in four equal steps.
+    ///
+    /// # Panics
+    /// When `out` has another length.
+    pub fn shades_into(self, out: &mut [u8]) {
+        match self {
+            Self::Shades(planes) => shades_into(planes, out),
+            Self::Colors(colors) => {
+                assert_eq!(out.len(), WIDTH * HEIGHT, "length of the shade buffer");
+                for (px, &color) in out.iter_mut().zip(colors.as_flattened()) {
+                    *px = nearest_shade(color);
+                }
+            }
+        }
+    }
+
+    /// Writes the same shades, two bits a pixel: `HEIGHT * WIDTH / 4` bytes, the leftmost of four
+    /// pixels in the high bits.
+    ///
+    /// # Panics
+    /// When `out` has another length.
+    pub fn packed_into(self, out: &mut [u8]) {
+        match self {
+            Self::Shades(planes) => packed_into(planes, out),
+            Self::Colors(colors) => {
+                assert_eq!(out.len(), WIDTH * HEIGHT / 4, "length of the packed buffer");
+                for (px, four) in out.iter_mut().zip(colors.as_flattened().chunks_exact(4)) {
+                    *px = four.iter().fold(0, |v, &color| v << 2 | nearest_shade(color));
+                }
+            }
+        }
+    }
+
+    /// Writes colours, three bytes a pixel: `HEIGHT * WIDTH * 3` bytes. Shades become
+    /// `palette[shade]`; each part of a colour is `c << 3 | c >> 2`.
+    ///
+    /// # Panics
+    /// When `out` has another length.
+    pub fn rgb_into(self, palette: &[[u8; 3]; 4], out: &mut [u8]) {
+        match self {
+            Self::Shades(planes) => rgb_into(planes, palette, out),
+            Self::Colors(colors) => {
+                assert_eq!(out.len(), WIDTH * HEIGHT * 3, "length of the RGB buffer");
+                for (px, &color) in out.chunks_exact_mut(3).zip(colors.as_flattened()) {
+                    px.copy_from_slice(&rgb(color));
+                }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn colours_have_their_bytes_and_shades() {
+        let mut colors = vec![[0; WIDTH]; HEIGHT];
+        colors[0][..6].copy_from_slice(&[0x7FFF, 0x001F, 0x03E0, 0x7C00, 0x4210, 0]);
+        let picture = Picture::Colors(colors.as_slice().try_into().unwrap());
+        let mut rgb = vec![0; WIDTH * HEIGHT * 3];
+        picture.rgb_into(&[[0; 3]; 4], &mut rgb);
+        let expected = [[255, 255, 255], [255, 0, 0], [0, 255, 0], [0, 0, 255], [132, 132, 132]];
+        assert_eq!(rgb[..15], *expected.as_flattened());
+        let mut shades = vec![0; WIDTH * HEIGHT];
+        picture.shades_into(&mut shades);
+        assert_eq!(shades[..6], [0, 3, 1, 3, 1, 3]);
+        let mut packed = vec![0; WIDTH * HEIGHT / 4];
+        picture.packed_into(&mut packed);
+        assert_eq!(packed[..2], [0b00_11_01_11, 0b01_11_11_11]);
+    }
 
     #[test]
     fn the_three_formats_agree() {

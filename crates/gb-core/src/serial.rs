@@ -1,20 +1,20 @@
 //! The serial port without a cable: a transfer on the internal clock shifts ones in.
 //!
-//! The clock is bit 7 of the counter behind DIV: every second falling edge of it shifts a bit, so
+//! The clock is bit 7 of the counter behind DIV (bit 2 with SC bit 1 on the Color): every second falling edge of it shifts a bit, so
 //! the first bit of a transfer takes between one and two periods.
 //!
 //! Source: `DocBoy`'s tests `serial`; mooneye `acceptance/serial`.
 
 use crate::NEVER;
 
-/// T-cycles from one falling edge of bit 7 of the counter to the next.
+/// Processor cycles from one falling edge of bit 7 of the counter to the next.
 const EDGE: u64 = 256;
-/// T-cycles from one bit to the next at 8,192 Hz.
-const BIT: u64 = 2 * EDGE;
-/// The bit of the counter that clocks the port.
-const CLOCK_BIT: u16 = 0x80;
+/// The same with SC bit 1 on the Color.
+const FAST_EDGE: u64 = 8;
 /// SC: a transfer runs.
 const RUNS: u8 = 0x80;
+/// SC: at 262,144 Hz, on the Color.
+const FAST: u8 = 0x02;
 /// SC: on the internal clock.
 const INTERNAL: u8 = 0x01;
 
@@ -30,20 +30,22 @@ pub struct Serial {
     next_edge: u64,
     /// As the reference emulator has it: SB cannot be written, a transfer takes 1,024 T-cycles.
     reference: bool,
+    /// A game for the Color runs: SC bit 1 exists.
+    color: bool,
 }
-crate::state_fields!(Serial { sb, sc, bits_left, half, next_edge } skip { reference });
+crate::state_fields!(Serial { sb, sc, bits_left, half, next_edge } skip { reference, color });
 
 impl Serial {
     /// An idle port.
-    pub fn new(reference: bool) -> Self {
+    pub fn new(reference: bool, color: bool) -> Self {
         let sb = if reference { 0xFF } else { 0 };
-        Self { sb, sc: 0, bits_left: 0, half: false, next_edge: NEVER, reference }
+        Self { sb, sc: 0, bits_left: 0, half: false, next_edge: NEVER, reference, color }
     }
 
     /// Catches up; returns whether a transfer completed, which requests the interrupt.
     pub fn sync(&mut self, clock: u64) -> bool {
         while self.next_edge <= clock {
-            self.next_edge += if self.reference { BIT } else { EDGE };
+            self.next_edge += self.step();
             if self.edge() {
                 return true;
             }
@@ -77,9 +79,27 @@ impl Serial {
         if self.bits_left == 0 {
             return NEVER;
         }
-        let bits = BIT * (u64::from(self.bits_left) - 1);
-        let rest = if self.reference || self.half { 0 } else { EDGE };
+        let bits = 2 * self.edge_length() * (u64::from(self.bits_left) - 1);
+        let rest = if self.reference || self.half { 0 } else { self.edge_length() };
         self.next_edge + rest + bits
+    }
+
+    /// Processor cycles from one edge of the port's clock to the next.
+    fn edge_length(&self) -> u64 {
+        if self.sc & FAST == 0 || self.reference {
+            EDGE
+        } else {
+            FAST_EDGE
+        }
+    }
+
+    /// Processor cycles between the moments that are planned: edges, of the reference bits.
+    fn step(&self) -> u64 {
+        if self.reference {
+            2 * EDGE
+        } else {
+            self.edge_length()
+        }
     }
 
     /// SB (FF01).
@@ -89,7 +109,7 @@ impl Serial {
 
     /// SC (FF02) with its unused bits set.
     pub fn sc(&self) -> u8 {
-        self.sc | 0x7E
+        self.sc | if self.color { 0x7C } else { 0x7E }
     }
 
     /// Writes SB.
@@ -102,15 +122,16 @@ impl Serial {
     /// Writes SC, where the counter behind DIV has been zero at `div_base`. That ends a running
     /// transfer; a bit whose first edge has passed is shifted.
     pub fn write_sc(&mut self, v: u8, clock: u64, div_base: u64) {
-        self.sc = v & (RUNS | INTERNAL);
+        self.sc = v & if self.color { RUNS | FAST | INTERNAL } else { RUNS | INTERNAL };
         if self.half {
             self.shift();
         }
         self.half = false;
         (self.bits_left, self.next_edge) = if self.reference && v & INTERNAL != 0 {
-            (2, clock + BIT)
-        } else if self.sc == RUNS | INTERNAL {
-            (8, clock - (clock - div_base) % EDGE + EDGE)
+            (2, clock + self.step())
+        } else if self.sc & (RUNS | INTERNAL) == RUNS | INTERNAL {
+            let edge = self.edge_length();
+            (8, clock - (clock - div_base) % edge + edge)
         } else {
             (0, NEVER)
         };
@@ -122,8 +143,10 @@ impl Serial {
         if self.bits_left == 0 {
             return false;
         }
-        self.next_edge = clock + if self.reference { BIT } else { EDGE };
-        !self.reference && counter & CLOCK_BIT != 0 && self.edge()
+        self.next_edge = clock + self.step();
+        // The bit of the counter that clocks the port falls once in an edge's length.
+        let high = u64::from(counter) & self.edge_length() / 2 != 0;
+        !self.reference && high && self.edge()
     }
 
     /// Whether hostile state bytes left every value in its domain.
@@ -134,7 +157,7 @@ impl Serial {
             self.bits_left <= 8
                 && self.sc & INTERNAL != 0
                 && self.next_edge > clock
-                && self.next_edge - clock <= BIT + crate::LOOK_AHEAD
+                && self.next_edge - clock <= self.step() + crate::LOOK_AHEAD
         }
     }
 }

@@ -1,15 +1,15 @@
-//! The envelope of a save state: magic, version, profile, ROM hash, checksum.
+//! The envelope of a save state: magic, version, profile, model, ROM hash, checksum.
 
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{state::Writer, Profile};
+use crate::{state::Writer, Model, Profile};
 
 /// The version that this library writes and the only one it reads.
-pub const STATE_VERSION: u16 = 1;
+pub const STATE_VERSION: u16 = 2;
 
 const MAGIC: [u8; 6] = *b"HYBGBS";
-/// Magic, version (2), profile (1), zero (1), ROM hash (8), checksum (8), all little-endian.
+/// Magic, version (2), profile (1), model (1), ROM hash (8), checksum (8), all little-endian.
 pub(crate) const HEADER: usize = 26;
 const CHECKSUM: std::ops::Range<usize> = 18..26;
 
@@ -44,6 +44,14 @@ pub enum StateError {
         /// Profile of the machine.
         expected: Profile,
     },
+    /// Made with another model.
+    #[error("save state: got one of model {got:?}, expected {expected:?}")]
+    OtherModel {
+        /// Model of the state.
+        got: Model,
+        /// Model of the machine.
+        expected: Model,
+    },
     /// Made with another ROM.
     #[error("save state: got one of the ROM with hash {got:016x}, expected {expected:016x}; it belongs to another game or version")]
     OtherRom {
@@ -75,10 +83,10 @@ fn option(profile: Profile) -> &'static str {
     }
 }
 
-pub(crate) fn begin(w: &mut Writer, profile: Profile, rom: u64) {
+pub(crate) fn begin(w: &mut Writer, profile: Profile, model: Model, rom: u64) {
     w.bytes.extend_from_slice(&MAGIC);
     w.bytes.extend_from_slice(&STATE_VERSION.to_le_bytes());
-    w.bytes.extend_from_slice(&[profile as u8, 0]);
+    w.bytes.extend_from_slice(&[profile as u8, model as u8]);
     w.bytes.extend_from_slice(&rom.to_le_bytes());
     w.bytes.extend_from_slice(&[0; 8]);
 }
@@ -102,7 +110,12 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Checks the envelope and gives the body.
-pub(crate) fn open(bytes: &[u8], profile: Profile, rom: u64) -> Result<&[u8], StateError> {
+pub(crate) fn open(
+    bytes: &[u8],
+    profile: Profile,
+    model: Model,
+    rom: u64,
+) -> Result<&[u8], StateError> {
     let mut magic = [0; 6];
     for (m, &b) in magic.iter_mut().zip(bytes) {
         *m = b;
@@ -133,6 +146,14 @@ pub(crate) fn open(bytes: &[u8], profile: Profile, rom: u64) -> Result<&[u8], St
     };
     if got != profile {
         return Err(StateError::OtherProfile { got, expected: profile });
+    }
+    let got = match bytes[9] {
+        0 => Model::Dmg,
+        1 => Model::Cgb,
+        _ => return Err(StateError::Malformed),
+    };
+    if got != model {
+        return Err(StateError::OtherModel { got, expected: model });
     }
     Ok(&bytes[HEADER..])
 }

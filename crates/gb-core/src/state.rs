@@ -99,6 +99,18 @@ impl<const N: usize> State for [u8; N] {
     }
 }
 
+/// Whether there is a value is part of the machine (its model), not of the state.
+impl<T: State> State for Option<Box<T>> {
+    fn save(&self, w: &mut Writer) {
+        if let Some(part) = self {
+            part.save(w);
+        }
+    }
+    fn load(&mut self, r: &mut Reader<'_>) -> Result<(), Malformed> {
+        self.as_mut().map_or(Ok(()), |part| part.load(r))
+    }
+}
+
 /// The length is part of the machine (for example the size of the cartridge RAM), not of the state.
 impl State for Vec<u8> {
     fn save(&self, w: &mut Writer) {

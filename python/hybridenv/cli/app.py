@@ -36,6 +36,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Seed of machines and random butt
 Profile = Annotated[
     Literal["hardware", "pyboy"], typer.Option(help="Whose behaviour in detail to follow.")
 ]
+Model = Annotated[
+    Literal["auto", "dmg", "cgb"],
+    typer.Option(help="Which console; the one that the ROM asks for without it."),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -77,6 +81,7 @@ def play(
     ] = None,
     show: Annotated[bool, typer.Option("--show", help="Draw the last screen here.")] = False,
     profile: Profile = "hardware",
+    model: Model = "auto",
     threads: Threads = None,
     seed: Seed = 0,
 ) -> None:
@@ -88,6 +93,7 @@ def play(
             frames=frames,
             buttons=buttons,
             profile=profile,
+            model=model,
             threads=threads,
             seed=seed,
             png=png,

@@ -18,21 +18,26 @@ SHADES = ((0xE8, 0xF0, 0xD0), (0x98, 0xB8, 0x80), (0x40, 0x70, 0x58), (0x10, 0x2
 GAP = 2
 """Pixels between the screens of a sheet."""
 
+LUMA = (2, 5, 1)
+"""Weights of red, green and blue in a colour's brightness, in eighths."""
 
-def sheet(shades: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
+
+def sheet(screens: NDArray[np.uint8], columns: int) -> NDArray[np.uint8]:
     """Lay screens out in rows.
 
     Args:
-        shades: uint8[n, h, w], each 0 to 3.
+        screens: Shades uint8[n, h, w], each 0 to 3, or colours uint8[n, h, w, 3].
         columns: Screens a row, at least 1.
 
     Returns:
-        uint8[rows * (h + 2) + 2, columns * (w + 2) + 2] of shades on a dark ground.
+        uint8[rows * (h + 2) + 2, columns * (w + 2) + 2] of shades on a dark ground, or the same
+        with three more numbers a pixel.
     """
-    n, height, width = shades.shape
+    n, height, width, *channels = screens.shape
     lines = -(-n // columns)
-    page = np.full((lines * (height + GAP) + GAP, columns * (width + GAP) + GAP), 3, np.uint8)
-    for i, screen in enumerate(shades):
+    size = (lines * (height + GAP) + GAP, columns * (width + GAP) + GAP, *channels)
+    page = np.full(size, SHADES[3] if channels else 3, np.uint8)
+    for i, screen in enumerate(screens):
         top = GAP + i // columns * (height + GAP)
         left = GAP + i % columns * (width + GAP)
         page[top : top + height, left : left + width] = screen
@@ -57,16 +62,18 @@ def columns_for(n: int) -> int:
     return min(range(1, n + 1), key=cost)
 
 
-def image(shades: NDArray[np.uint8]) -> Image.Image:
+def image(screen: NDArray[np.uint8]) -> Image.Image:
     """Colour shades.
 
     Args:
-        shades: uint8[h, w], each 0 to 3.
+        screen: Shades uint8[h, w], each 0 to 3, or colours uint8[h, w, 3].
 
     Returns:
-        A palette image of four colours.
+        A palette image of four colours, or one of the given colours.
     """
-    picture = Image.fromarray(shades)
+    picture = Image.fromarray(screen)
+    if screen.ndim == 3:
+        return picture
     picture.putpalette([channel for colour in SHADES for channel in colour])
     return picture
 
@@ -107,17 +114,17 @@ def check_folder(what: str, folder: Path) -> None:
         raise ArgumentError(f"{what}: got {folder}, where files may not be written")
 
 
-def save_png(path: Path, shades: NDArray[np.uint8]) -> None:
+def save_png(path: Path, screen: NDArray[np.uint8]) -> None:
     """Write a picture.
 
     Args:
         path: Where to, in a folder that exists.
-        shades: uint8[h, w], each 0 to 3.
+        screen: Shades uint8[h, w], each 0 to 3, or colours uint8[h, w, 3].
 
     Raises:
         OSError: The file cannot be written.
     """
-    image(shades).save(path, format="PNG", optimize=True)
+    image(screen).save(path, format="PNG", optimize=True)
 
 
 def save_gif(path: Path, frames: Sequence[NDArray[np.uint8]], milliseconds: int) -> None:
@@ -125,7 +132,8 @@ def save_gif(path: Path, frames: Sequence[NDArray[np.uint8]], milliseconds: int)
 
     Args:
         path: Where to, in a folder that exists.
-        frames: Pictures uint8[h, w] of one size, each 0 to 3; at least one.
+        frames: Pictures of one size, shades uint8[h, w], each 0 to 3, or colours uint8[h, w, 3]; at
+            least one.
         milliseconds: Time that each is shown; a GIF counts in steps of 10.
 
     Raises:
@@ -142,28 +150,32 @@ ASCII = " .+#"
 """The same where the terminal has no blocks."""
 
 
-def preview(shades: NDArray[np.uint8], colour: bool, encoding: str = "utf-8") -> Text:
+def preview(screen: NDArray[np.uint8], colour: bool, encoding: str = "utf-8") -> Text:
     """Draw a screen with characters, at half its size.
 
     Args:
-        shades: uint8[144, 160], each 0 to 3.
+        screen: Shades uint8[144, 160], each 0 to 3, or colours uint8[144, 160, 3].
         colour: Use colours, two pixels a character; otherwise a character for their average.
         encoding: What the terminal can show; without block characters, ASCII stands for them.
 
     Returns:
         36 lines of 80 characters.
     """
-    names = [f"rgb({r},{g},{b})" for r, g, b in SHADES]
     blocks = _shows(BLOCKS + "▀", encoding)
     characters = BLOCKS if blocks else ASCII
-    small = shades[::2, ::2]
+    small = screen[::2, ::2]
+    if screen.ndim == 3:
+        colours, darkness = small, 3 - small @ np.array(LUMA) // 512
+    else:
+        colours, darkness = np.array(SHADES)[small], small.astype(np.int64)
     text = Text(no_wrap=True, end="")
-    for upper, lower in zip(small[::2], small[1::2], strict=True):
-        for top, bottom in zip(upper, lower, strict=True):
+    for y in range(0, len(small), 2):
+        for x in range(small.shape[1]):
             if colour and blocks:
-                text.append("▀", style=f"{names[top]} on {names[bottom]}")
+                top, bottom = (f"rgb({r},{g},{b})" for r, g, b in colours[y : y + 2, x])
+                text.append("▀", style=f"{top} on {bottom}")
             else:
-                text.append(characters[(int(top) + int(bottom) + 1) // 2])
+                text.append(characters[(int(darkness[y : y + 2, x].sum()) + 1) // 2])
         text.append("\n")
     return text
 

@@ -28,6 +28,7 @@ class Play:
         frames: Frames to run.
         buttons: `"random"`, `"none"` or a script, see `hybridenv.cli.players.parse_script`.
         profile: `"hardware"` or `"pyboy"`.
+        model: `"auto"`, `"dmg"` or `"cgb"`.
         threads: Worker threads; `None` takes one a core.
         seed: Seed of the machines and of random buttons.
         png: Where the last screens go as a picture, if anywhere.
@@ -40,6 +41,7 @@ class Play:
     frames: int
     buttons: str
     profile: Literal["hardware", "pyboy"]
+    model: Literal["auto", "dmg", "cgb"]
     threads: int | None
     seed: int
     png: Path | None
@@ -65,16 +67,20 @@ def play(wanted: Play) -> None:
         wanted.n,
         frame_skip=1,
         profile=wanted.profile,
+        model=wanted.model,
         num_threads=wanted.threads,
         seed=wanted.seed,
     ) as batch:
         last = batch.reset()
+        colour = "cgb" in batch.models
+        last = batch.screen("rgb") if colour else last
         kept = [last]
         begin = time.perf_counter()
         with progress() as bars:
             bar = bars.add_task("playing", total=wanted.frames, rate="")
             for frame in range(1, wanted.frames + 1):
                 last = batch.step(next(player)).obs
+                last = batch.screen("rgb") if colour else last
                 if wanted.gif and frame % GIF_SKIP == 0:
                     kept.append(last)
                 bars.update(bar, completed=frame)

@@ -59,6 +59,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         palette: Four RGB colours, lightest first, for `obs="rgb"` and for `render`.
         num_threads: Worker threads; `None` takes one a core. Results never depend on it.
         profile: `"hardware"` or `"pyboy"`.
+        model: `"auto"`, `"dmg"` or `"cgb"`, see `hybridenv.GameBoyBatch`.
         noop_max: Largest number of frames without input before an episode, drawn from the seed.
 
     Attributes:
@@ -93,6 +94,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         palette: Sequence[Sequence[int]] | None = None,
         num_threads: int | None = None,
         profile: Literal["hardware", "pyboy"] = "hardware",
+        model: Literal["auto", "dmg", "cgb"] = "auto",
         noop_max: int = 0,
     ) -> None:
         self._mode = _autoreset_mode(autoreset_mode)
@@ -119,6 +121,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
             palette=palette,
             num_threads=num_threads,
             profile=profile,
+            model=model,
             seed=secrets.randbits(63),
             task=task,
             noop_max=noop_max,

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use gb_core::{Profile, Registers, Rom, RtcTime};
+use gb_core::{Model, Profile, Registers, Rom, RtcTime};
 use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
@@ -121,7 +121,7 @@ fn interruptible<T: Send>(
 impl PyBatch {
     #[new]
     #[pyo3(signature = (images, env_images, *, frame_skip, press_frames, noop_max, obs, palette,
-                        num_threads, profile, seed, task, warm_up, opening))]
+                        num_threads, profile, model, seed, task, warm_up, opening))]
     #[allow(clippy::too_many_arguments)] // All by keyword; Python checks and names them.
     fn new(
         py: Python<'_>,
@@ -134,6 +134,7 @@ impl PyBatch {
         palette: Palette,
         num_threads: Option<usize>,
         profile: &str,
+        model: &str,
         seed: Option<u64>,
         task: Option<RawTask>,
         warm_up: Vec<(u8, u32)>,
@@ -142,6 +143,7 @@ impl PyBatch {
         let config = Config {
             roms: parse_roms(&images, &env_images)?,
             profile: profile_named(profile)?,
+            model: model_named(model)?,
             frame_skip,
             press_frames,
             noop_max,
@@ -252,9 +254,20 @@ impl PyBatch {
         wrap(py, clocks, &self.shape[..1])
     }
 
+    fn cycles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
+        let cycles = self.with(py, |b, _| Ok(b.gather(gb_core::GameBoy::cycles)))?;
+        wrap(py, cycles, &self.shape[..1])
+    }
+
     fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
         let frames = self.with(py, |b, _| Ok(b.gather(gb_core::GameBoy::frames)))?;
         wrap(py, frames, &self.shape[..1])
+    }
+
+    fn models(&self, py: Python<'_>) -> PyResult<Vec<&'static str>> {
+        let model = |machine: &gb_core::GameBoy| u8::from(machine.model() == Model::Cgb);
+        let models = self.with(py, |b, _| Ok(b.gather(model)))?;
+        Ok(models.as_slice().iter().map(|&cgb| if cgb == 0 { "dmg" } else { "cgb" }).collect())
     }
 
     fn stuck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<bool>>> {
@@ -409,6 +422,15 @@ fn profile_named(name: &str) -> PyResult<Profile> {
         "hardware" => Ok(Profile::Hardware),
         "pyboy" => Ok(Profile::PyBoy),
         _ => Err(unknown("profile", name, "'hardware' or 'pyboy'")),
+    }
+}
+
+fn model_named(name: &str) -> PyResult<Option<Model>> {
+    match name {
+        "auto" => Ok(None),
+        "dmg" => Ok(Some(Model::Dmg)),
+        "cgb" => Ok(Some(Model::Cgb)),
+        _ => Err(unknown("model", name, "'auto', 'dmg' or 'cgb'")),
     }
 }
 

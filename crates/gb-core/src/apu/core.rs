@@ -53,6 +53,10 @@ pub(super) struct Core {
     pub(super) pulse2: Square,
     pub(super) wave: Wave,
     pub(super) noise: Noise,
+    /// Ticks here are those of the machine and so many more: on the Color, they count from power-on.
+    pub(super) shift: u64,
+    /// The Color's sound unit.
+    pub(super) color: bool,
 }
 crate::state_fields!(Core {
     powered,
@@ -65,7 +69,8 @@ crate::state_fields!(Core {
     pulse2,
     wave,
     noise,
-});
+    shift,
+} skip { color });
 
 impl Core {
     pub(super) const OFF: Self = Self {
@@ -79,7 +84,14 @@ impl Core {
         pulse2: Square::OFF,
         wave: Wave::OFF,
         noise: Noise::OFF,
+        shift: 0,
+        color: false,
     };
+
+    /// The tick at which an access at `clock` happens.
+    pub(super) fn tick(&self, clock: u64) -> u64 {
+        tick(clock).wrapping_add(self.shift)
+    }
 
     /// The registers that both boot codes leave behind; see [`super::Apu::after_boot`].
     pub(super) fn after_boot(clock: u64, div_base: u64) -> Self {
@@ -89,7 +101,7 @@ impl Core {
         core.panning = 0xF3;
         core.step = 2;
         core.half_steps = clock.saturating_sub(div_base) >> 12;
-        core.noise.start(tick(clock));
+        core.noise.start(core.tick(clock), false);
         core.pulse1.duty = 2;
         core.pulse1.frequency = 0x7C1;
         core.pulse1.envelope = Envelope::faded(0xF3);
@@ -128,26 +140,30 @@ impl Core {
                     | u8::from(self.pulse2.on) << 1
                     | u8::from(self.pulse1.on)
             }
-            io::WAVE..=io::WAVE_END => self.wave.read_ram(usize::from(addr - io::WAVE), now),
+            io::WAVE..=io::WAVE_END => {
+                self.wave.read_ram(usize::from(addr - io::WAVE), now, self.color)
+            }
             _ => 0xFF,
         }
     }
 
     /// A write to `addr` at `clock`, up to which the core has been run.
     pub(super) fn write(&mut self, addr: u16, value: u8, clock: u64, div_base: u64) {
-        let now = tick(clock);
+        let now = self.tick(clock);
         let off_step = self.off_step();
         match addr {
             io::WAVE..=io::WAVE_END => {
-                self.wave.write_ram(usize::from(addr - io::WAVE), value, now);
+                self.wave.write_ram(usize::from(addr - io::WAVE), value, now, self.color);
             }
             io::NR52 => self.set_power(value & 0x80 != 0, clock, div_base),
-            // Lengths can be loaded while the power is off.
+            _ if !self.powered && self.color => {}
+            // Elsewhere, lengths can be loaded while the power is off.
             io::NR11 | io::NR21 | io::NR31 | io::NR41 => self.load_length(addr, value, now),
             _ if !self.powered => {}
             io::NR10 => {
                 let running = self.pulse1.on;
-                let effect = self.sweep.write(value, now, running, self.pulse1.frequency);
+                let effect =
+                    self.sweep.write(value, now, running, self.pulse1.frequency, self.color);
                 if let Some(frequency) = effect.frequency {
                     self.pulse1.set_frequency(frequency, now);
                 }
@@ -155,12 +171,23 @@ impl Core {
                     self.pulse1.stop(now);
                 }
             }
+            io::NR12
+            | io::NR14
+            | io::NR22
+            | io::NR24
+            | io::NR13
+            | io::NR23
+            | io::NR42..=io::NR44
+                if self.color =>
+            {
+                self.write_color(addr, value, now, off_step);
+            }
             io::NR12 => self.pulse1.set_envelope(value, now),
             io::NR13 => self.pulse1.set_frequency(low_byte(self.pulse1.frequency, value), now),
             io::NR14 => {
                 self.pulse1.control(value, now, off_step);
                 if value & 0x80 != 0 {
-                    self.sweep.trigger(now, self.pulse1.frequency);
+                    self.sweep.trigger(now, self.pulse1.frequency, self.color);
                 }
             }
             io::NR22 => self.pulse2.set_envelope(value, now),
@@ -169,13 +196,37 @@ impl Core {
             io::NR30 => self.wave.set_dac(value & 0x80 != 0, now),
             io::NR32 => self.wave.volume = value >> 5 & 3,
             io::NR33 => self.wave.set_frequency(low_byte(self.wave.frequency, value), now),
-            io::NR34 => self.wave.control(value, now, off_step),
+            io::NR34 => self.wave.control(value, now, off_step, self.color),
             io::NR42 => self.noise.set_envelope(value),
             io::NR43 => self.noise.set_register(value, now),
             io::NR44 => self.noise.control(value, now, off_step),
             io::NR50 => self.volume = value,
             io::NR51 => self.panning = value,
             _ => {}
+        }
+    }
+
+    /// As [`write`](Self::write), for the registers that the Color's channels take differently.
+    fn write_color(&mut self, addr: u16, value: u8, now: u64, off_step: bool) {
+        match addr {
+            io::NR12 => self.pulse1.set_color_envelope(value, now),
+            io::NR13 => {
+                self.pulse1.set_color_frequency(low_byte(self.pulse1.frequency, value), now);
+            }
+            io::NR14 => {
+                self.pulse1.color_control(value, now, off_step);
+                if value & 0x80 != 0 {
+                    self.sweep.trigger(now, self.pulse1.frequency, self.color);
+                }
+            }
+            io::NR22 => self.pulse2.set_color_envelope(value, now),
+            io::NR23 => {
+                self.pulse2.set_color_frequency(low_byte(self.pulse2.frequency, value), now);
+            }
+            io::NR24 => self.pulse2.color_control(value, now, off_step),
+            io::NR42 => self.noise.set_color_envelope(value, now),
+            io::NR43 => self.noise.set_color_register(value, now),
+            _ => self.noise.color_control(value, now, off_step),
         }
     }
 
@@ -201,18 +252,24 @@ impl Core {
             return;
         }
         let old = *self;
-        *self = Self { powered, half_steps: old.half_steps, ..Self::OFF };
-        self.pulse1.length.keep(old.pulse1.length);
-        self.pulse2.length.keep(old.pulse2.length);
-        self.noise.length.keep(old.noise.length);
-        self.wave.length.keep(old.wave.length);
+        let Self { half_steps, shift, color, .. } = old;
+        *self = Self { powered, half_steps, shift, color, ..Self::OFF };
+        if color {
+            // Everything counts from power-on; four ticks are the longest that any clock takes.
+            self.shift += (4 - (self.tick(clock) & 3)) & 3;
+        } else {
+            self.pulse1.length.keep(old.pulse1.length);
+            self.pulse2.length.keep(old.pulse2.length);
+            self.noise.length.keep(old.noise.length);
+            self.wave.length.keep(old.wave.length);
+        }
         self.wave.ram = old.wave.ram;
         if powered {
             // With divider bit 12 clear, the sequencer takes its first step at once.
             let since = clock.wrapping_sub(div_base);
             let high = (since | since.wrapping_add(4)) & 0x1000 != 0;
             self.step = u8::from(!high);
-            self.noise.start(tick(clock));
+            self.noise.start(self.tick(clock), color);
         }
     }
 
@@ -242,11 +299,12 @@ impl Core {
 
     /// Whether every field is in its domain for a machine at `clock`.
     pub(super) fn valid(&self, clock: u64) -> bool {
-        let now = tick(clock);
+        let now = self.tick(clock);
         let any_on = self.pulse1.on || self.pulse2.on || self.wave.on || self.noise.on;
         (self.powered || !any_on)
             && self.step < 8
             && self.half_steps <= clock >> 12
+            && self.shift <= clock
             && self.sweep.valid(now)
             && self.pulse1.valid(now)
             && self.pulse2.valid(now)

@@ -64,6 +64,39 @@ impl Envelope {
         self.volume &= 0xF;
     }
 
+    /// NRx2 on the Color (revision E), where only some changes of a running channel show.
+    ///
+    /// # Source
+    /// `SameSuite` `apu/*/nrx2_*` and `volume`; `SameBoy`'s description of the clocks involved.
+    pub(super) fn write_color(&mut self, value: u8, running: bool) {
+        let old = std::mem::replace(&mut self.register, value);
+        if !running {
+            return;
+        }
+        let at_end = self.volume == if old & Self::UP == 0 { 0 } else { 15 };
+        if self.due {
+            self.timer = value & 7;
+        }
+        let stood = old & 7 == 0 && !self.ended;
+        let mut steps = stood && (value & 7 != 0 || (old & 0xF, value & 0xF) == (8, 8));
+        match (old & Self::UP != 0, value & Self::UP != 0) {
+            (false, true) => {
+                let top = if stood { 0xF } else { 0xE };
+                self.volume = u8::wrapping_sub(top, self.volume);
+                steps = false;
+            }
+            (true, false) => self.volume = 16_u8.wrapping_sub(self.volume),
+            _ => {}
+        }
+        if steps {
+            let step = if value & Self::UP == 0 { 0xFF } else { 1 };
+            self.volume = self.volume.wrapping_add(step);
+        } else if value & 7 == 0 && std::mem::take(&mut self.due) {
+            self.ended |= at_end;
+        }
+        self.volume &= 0xF;
+    }
+
     /// NRx4 bit 7.
     pub(super) fn trigger(&mut self) {
         self.volume = self.register >> 4;

@@ -98,15 +98,24 @@ impl Apu {
         Self { core, mixer: None }
     }
 
+    /// The state that the Color's boot code hands over: as [`after_boot`](Self::after_boot), with
+    /// alternating bytes in wave RAM.
+    pub fn after_color_boot(clock: u64, div_base: u64) -> Self {
+        let mut apu = Self::after_boot(clock, div_base);
+        apu.core.color = true;
+        apu.core.wave.ram = std::array::from_fn(|i| if i % 2 == 0 { 0 } else { 0xFF });
+        apu
+    }
+
     /// What the CPU reads at `addr` in FF10..=FF3F; unused bits are ones.
     pub fn read(&mut self, addr: u16, clock: u64, div_base: u64) -> u8 {
         self.sync(clock, div_base);
-        self.core.read(addr, tick(clock))
+        self.core.read(addr, self.core.tick(clock))
     }
 
     /// The same value as [`read`](Self::read) gives, leaving everything as it is.
     pub fn peek(&self, addr: u16, clock: u64, div_base: u64) -> u8 {
-        self.core_at(clock, div_base).read(addr, tick(clock))
+        self.core_at(clock, div_base).read(addr, self.core.tick(clock))
     }
 
     /// A write by the CPU to `addr` in FF10..=FF3F.
@@ -121,7 +130,8 @@ impl Apu {
             None => self.core.run(clock, div_base, &mut ()),
             Some(mixer) => {
                 self.core.run(clock, div_base, mixer);
-                sequencer::Observer::before_change(mixer, &self.core, tick(clock));
+                let now = self.core.tick(clock);
+                sequencer::Observer::before_change(mixer, &self.core, now);
             }
         }
     }
@@ -141,7 +151,7 @@ impl Apu {
 
     /// Digital outputs, `0..=15`, of channels 1 to 4 (what the CGB shows in PCM12 and PCM34).
     pub fn outputs(&self, clock: u64, div_base: u64) -> [u8; 4] {
-        self.core_at(clock, div_base).outputs(tick(clock))
+        self.core_at(clock, div_base).outputs(self.core.tick(clock))
     }
 
     /// Samples per second from now on, at most 2,097,152; `None` (the default) or 0: no sound, at

@@ -24,10 +24,14 @@ pub(super) struct Noise {
     counter: u16,
     /// Tick from which the next count is seen.
     edge: u64,
+    /// Nothing counts: on the Color, while the channel is off.
+    frozen: bool,
+    /// On the Color: ticks by which the next count but one is late.
+    delta: u8,
     pub(super) length: Length<64>,
     pub(super) envelope: Envelope,
 }
-crate::state_fields!(Noise { on, register, lfsr, counter, edge, length, envelope });
+crate::state_fields!(Noise { on, register, lfsr, counter, edge, frozen, delta, length, envelope });
 
 impl Noise {
     pub(super) const OFF: Self = Self {
@@ -36,6 +40,8 @@ impl Noise {
         lfsr: 0,
         counter: 0,
         edge: 0,
+        frozen: false,
+        delta: 0,
         length: Length::SPENT,
         envelope: Envelope::OFF,
     };
@@ -66,11 +72,13 @@ impl Noise {
 
     /// Carries out everything seen at `now`.
     pub(super) fn advance(&mut self, now: u64) {
-        if now < self.edge {
+        if self.frozen || now < self.edge {
             return;
         }
-        let counts = (now - self.edge) / self.divider() + 1;
-        self.edge += counts * self.divider();
+        let late = u64::from(std::mem::take(&mut self.delta));
+        let since = now - self.edge;
+        let counts = 1 + since.saturating_sub(late) / self.divider();
+        self.edge += late + counts * self.divider();
         let counter = u64::from(self.counter);
         if let Some(shift) = self.shift() {
             // Rises are the values 2^shift modulo 2^(shift+1), which divides 2^14.
@@ -87,7 +95,8 @@ impl Noise {
             Some(shift) if self.on => {
                 let rise = 1_u64 << shift;
                 let counts = (rise - 1).wrapping_sub(u64::from(self.counter)) & (2 * rise - 1);
-                self.edge + counts * self.divider()
+                let late = if counts == 0 { 0 } else { u64::from(self.delta) };
+                self.edge + late + counts * self.divider()
             }
             _ => u64::MAX,
         }
@@ -102,9 +111,87 @@ impl Noise {
         }
     }
 
-    /// Power-on: the prescaler starts.
-    pub(super) fn start(&mut self, now: u64) {
+    /// Power-on: the prescaler starts, on the Color only with the channel.
+    pub(super) fn start(&mut self, now: u64, color: bool) {
+        self.frozen = color;
         self.edge = now + self.divider();
+    }
+
+    /// The note ends.
+    pub(super) fn stop(&mut self, now: u64, color: bool) {
+        self.advance(now);
+        self.on = false;
+        self.frozen = color;
+    }
+
+    /// NR42 on the Color.
+    pub(super) fn set_color_envelope(&mut self, value: u8, now: u64) {
+        self.envelope.write_color(value, self.on);
+        if !self.envelope.dac() {
+            self.stop(now, true);
+        }
+    }
+
+    /// NR43 on the Color (revision E): a count in the tick of the write takes the new divider.
+    pub(super) fn set_color_register(&mut self, value: u8, now: u64) {
+        self.advance(now);
+        let reloaded = self.on && self.edge == now + self.divider();
+        let counter = self.counter;
+        // While NR43 changes, some of the counter's bits leak into others.
+        let high = if self.narrow() { 0x40 } else { 0x80 };
+        self.counter |= if counter & high == 0 { 0 } else { 0xFF };
+        self.counter |= (counter & 0x1000) >> 8;
+        self.set_register(value, now);
+        self.counter = counter;
+        if reloaded {
+            self.delta = 0;
+            self.edge = now + self.divider() + self.alignment(now);
+        }
+    }
+
+    /// What the Color's prescaler adds to the divider, so that it stays on its grid.
+    fn alignment(&self, now: u64) -> u64 {
+        if self.register & 7 == 0 {
+            0
+        } else {
+            [2, 1, 0, 3][(now & 3) as usize]
+        }
+    }
+
+    /// NR44 on the Color (revision E), complete. `off_step`: the next sequencer step does not clock
+    /// lengths.
+    pub(super) fn color_control(&mut self, value: u8, now: u64, off_step: bool) {
+        if self.length.set_enabled(value & 0x40 != 0, off_step) && value & 0x80 == 0 {
+            self.stop(now, true);
+        }
+        if value & 0x80 != 0 {
+            self.color_trigger(now);
+            self.length.trigger(off_step);
+        }
+    }
+
+    /// Starts the note on the grid of the prescaler.
+    ///
+    /// # Source
+    /// `SameSuite` `apu/channel_4`; `SameBoy`'s notes on the same circuit.
+    fn color_trigger(&mut self, now: u64) {
+        self.advance(now);
+        self.delta = 0;
+        let early = (now + 1) & 3 < 2;
+        let offset = match self.register & 7 {
+            0 => 4 + (now & 1),
+            1 if early => {
+                self.delta = 2;
+                2 + self.alignment(now)
+            }
+            _ => 4 - 4 * u64::from(early) + self.alignment(now),
+        };
+        self.edge = now + self.divider() + offset;
+        self.frozen = false;
+        self.lfsr = 0;
+        self.envelope.trigger();
+        self.on = self.envelope.dac();
+        self.frozen = !self.on;
     }
 
     /// NR42.
@@ -151,6 +238,7 @@ impl Noise {
         self.lfsr < 0x8000
             && u64::from(self.counter) <= Self::COUNTER
             && self.edge <= now + 6 + 28
+            && self.delta <= 2
             && (!self.on || self.envelope.dac())
             && self.length.valid()
             && self.envelope.valid()

@@ -2,7 +2,6 @@
 
 use super::core::Core;
 use super::envelope::Envelope;
-use super::tick;
 
 /// Half sequencer steps (4,096 clocks) after which an APU that nobody writes to has become
 /// periodic: lengths run out within 1,024 and envelopes end within 1,808; the slowest sweep (shift
@@ -27,13 +26,13 @@ impl Observer for () {
     fn before_change(&mut self, _: &Core, _: u64) {}
 }
 
-/// The tick before which the `n`th edge of divider bit 12 happens: one tick before an access that
-/// reads the changed divider.
-fn edge_tick(div_base: u64, n: u64) -> u64 {
-    tick(div_base + (n << 12)) - 1
-}
-
 impl Core {
+    /// The tick before which the `n`th edge of divider bit 12 happens: one tick before an access that
+    /// reads the changed divider.
+    fn edge_tick(&self, div_base: u64, n: u64) -> u64 {
+        self.tick(div_base + (n << 12)) - 1
+    }
+
     /// Carries out everything that happens before an access at `clock`.
     pub(super) fn run<O: Observer>(&mut self, clock: u64, div_base: u64, observer: &mut O) {
         let target = clock.saturating_sub(div_base) >> 12;
@@ -55,7 +54,7 @@ impl Core {
             }
             settled = settled.saturating_sub(1);
             self.half_steps += 1;
-            let at = edge_tick(div_base, self.half_steps);
+            let at = self.edge_tick(div_base, self.half_steps);
             self.finish_sweep_check(at, observer);
             if self.half_steps & 1 == 0 {
                 observer.before_change(self, at);
@@ -64,7 +63,7 @@ impl Core {
                 self.rise();
             }
         }
-        self.finish_sweep_check(tick(clock), observer);
+        self.finish_sweep_check(self.tick(clock), observer);
     }
 
     /// The divider counts from `div_base` from now on; the core has been run up to `clock`.
@@ -74,7 +73,7 @@ impl Core {
         let is_high = self.half_steps & 1 != 0;
         match (was_high, is_high) {
             _ if !self.powered => {}
-            (true, false) => self.step(tick(clock)),
+            (true, false) => self.step(self.tick(clock)),
             (false, true) => self.rise(),
             _ => {}
         }
@@ -144,7 +143,7 @@ impl Core {
             self.wave.stop(at);
         }
         if self.noise.length.clock(1) {
-            self.noise.on = false;
+            self.noise.stop(at, self.color);
         }
     }
 
@@ -158,7 +157,7 @@ impl Core {
         if let Some(at) = self.sweep.check_at() {
             if at <= now {
                 observer.before_change(self, at);
-                if self.sweep.finish_check(at, self.pulse1.frequency) {
+                if self.sweep.finish_check(at, self.pulse1.frequency, self.color) {
                     self.pulse1.stop(at);
                 }
             }

@@ -35,10 +35,26 @@ pub(super) struct Square {
     edge: u64,
     /// First tick that counts after the start-up delay of the last trigger.
     armed: u64,
+    /// On the Color: no phase step since the channel went on, so that nothing comes out.
+    mute: bool,
+    /// On the Color: what was left of the period when the channel went off, in ticks.
+    held: u16,
     pub(super) length: Length<64>,
     pub(super) envelope: Envelope,
 }
-crate::state_fields!(Square { on, duty, level, phase, frequency, edge, armed, length, envelope });
+crate::state_fields!(Square {
+    on,
+    duty,
+    level,
+    phase,
+    frequency,
+    edge,
+    armed,
+    mute,
+    held,
+    length,
+    envelope,
+});
 
 impl Square {
     pub(super) const OFF: Self = Self {
@@ -49,6 +65,8 @@ impl Square {
         frequency: 0,
         edge: 0,
         armed: 0,
+        mute: false,
+        held: 0xFFFF,
         length: Length::SPENT,
         envelope: Envelope::OFF,
     };
@@ -70,6 +88,7 @@ impl Square {
 
     fn step(&mut self, steps: u64) {
         self.phase = (u64::from(self.phase) + steps) as u8 & 7;
+        self.mute = false;
         self.level = DUTY[usize::from(self.duty & 3)][usize::from(self.phase & 7)];
     }
 
@@ -103,6 +122,9 @@ impl Square {
     /// Length, sweep or DAC end the note; the phase stays where it is.
     pub(super) fn stop(&mut self, now: u64) {
         self.advance(now);
+        if self.on {
+            self.held = self.rest(now);
+        }
         self.on = false;
     }
 
@@ -122,6 +144,86 @@ impl Square {
             }
             self.on = false;
         }
+    }
+
+    /// NRx2 on the Color.
+    pub(super) fn set_color_envelope(&mut self, value: u8, now: u64) {
+        self.envelope.write_color(value, self.on);
+        if !self.envelope.dac() && self.on {
+            self.stop(now);
+        }
+    }
+
+    /// What is left of the period without a start-up delay, in ticks.
+    fn rest(&self, now: u64) -> u16 {
+        let delay = self.armed.saturating_sub(now + 1);
+        self.edge.saturating_sub(now + 1).saturating_sub(delay) as u16
+    }
+
+    /// Whether the timer was reloaded in this very tick.
+    fn just_reloaded(&self, now: u64) -> bool {
+        self.on && now >= self.armed && self.edge == now + self.period()
+    }
+
+    /// NRx3 or NRx4 on the Color: a reload in the tick of the write takes the new frequency.
+    pub(super) fn set_color_frequency(&mut self, frequency: u16, now: u64) {
+        self.advance(now);
+        let reloaded = self.just_reloaded(now);
+        self.frequency = frequency & 0x7FF;
+        if reloaded {
+            self.edge = now + self.period();
+        }
+    }
+
+    /// NRx4 on the Color (revision E), complete. `off_step`: the next sequencer step does not clock
+    /// lengths.
+    ///
+    /// # Source
+    /// `SameSuite` `apu/channel_1`; `SameBoy`'s notes on the same circuit.
+    pub(super) fn color_control(&mut self, value: u8, now: u64, off_step: bool) {
+        self.advance(now);
+        let reloaded = self.just_reloaded(now);
+        let triggers = value & 0x80 != 0;
+        let high = u16::from(value & 7) << 8;
+        let old = self.frequency;
+        let recent = self.edge.wrapping_sub(now + 1) >> 1 == u64::from(0x7FF - old);
+        if self.on && !triggers && old >> 8 == 7 && value & 7 != 7 && !self.mute && recent {
+            // The write comes before the phase step that it meets.
+            self.phase = self.phase.wrapping_sub(1) & 7;
+        }
+        self.set_color_frequency(old & 0xFF | high, now);
+        if self.length.set_enabled(value & 0x40 != 0, off_step) && !triggers {
+            self.stop(now);
+        }
+        if triggers {
+            self.color_trigger(now, old, reloaded);
+            self.length.trigger(off_step);
+        }
+    }
+
+    fn color_trigger(&mut self, now: u64, old: u16, reloaded: bool) {
+        // With bit 10 clear in the old period's rest and in the new frequency, the phase steps.
+        let clear = |rest: u16| self.frequency & 0x400 == 0 && rest >> 1 & 0x400 == 0;
+        let mut delay = 3;
+        if self.on {
+            delay = 2;
+            if !reloaded && clear(self.rest(now).wrapping_sub(1)) {
+                self.step(1);
+            } else if self.frequency == 0x7FF && old != 0x7FF && self.mute {
+                delay = 3;
+            }
+        } else {
+            let steps = clear(self.held);
+            self.mute = true;
+            if steps {
+                self.step(1);
+            }
+        }
+        self.level = !self.mute && DUTY[usize::from(self.duty & 3)][usize::from(self.phase & 7)];
+        self.armed = Self::count_tick(now) + 2 * delay;
+        self.edge = self.armed + self.period() - 2;
+        self.envelope.trigger();
+        self.on = self.envelope.dac();
     }
 
     /// NRx3, NRx4 or the sweep: used from the next reload of the timer on.

@@ -146,13 +146,15 @@ impl Sweep {
 
     /// Finishes the check at the tick of [`check_at`](Self::check_at); true if it stops the
     /// channel. The carry is missing from the first check after a trigger.
-    pub(super) fn finish_check(&mut self, now: u64, frequency: u16) -> bool {
+    ///
+    /// On the Color there is no carry.
+    pub(super) fn finish_check(&mut self, now: u64, frequency: u16, color: bool) -> bool {
         self.led = self.lead_in;
         self.left = 0;
         self.since = now;
         self.shadow = frequency;
         self.checked = self.operand();
-        let carry = u16::from(!self.triggered);
+        let carry = u16::from(!self.triggered && !color);
         self.triggered = false;
         !self.subtracts() && self.shadow + self.checked + carry > TOP
     }
@@ -199,16 +201,19 @@ impl Sweep {
         now: u64,
         running: bool,
         frequency: u16,
+        color: bool,
     ) -> Nr10Effect {
         self.catch_up(now);
         let was_held = self.shift() == 0;
+        // On the Color (revision E) the carry is that of the old direction.
+        let carry = u16::from(!color || self.subtracts());
         self.register = value & 0x7F;
         let mut effect = Nr10Effect::default();
         if !running {
             return effect;
         }
-        // The write adds up the last check again, always with the carry.
-        if !self.subtracts() && self.shadow + self.checked + 1 > TOP {
+        // The write adds up the last check again, elsewhere always with the carry.
+        if !self.subtracts() && self.shadow + self.checked + carry > TOP {
             effect.stop = true;
             return effect;
         }
@@ -216,7 +221,7 @@ impl Sweep {
             // Releasing a held check counts once.
             self.left -= 1;
             if self.left == 0 {
-                effect.stop = self.finish_check(now, frequency);
+                effect.stop = self.finish_check(now, frequency, color);
             }
         }
         if !effect.stop && self.timer == 0 {
@@ -226,7 +231,7 @@ impl Sweep {
     }
 
     /// NR14 bit 7, after the frequency has been written.
-    pub(super) fn trigger(&mut self, now: u64, frequency: u16) {
+    pub(super) fn trigger(&mut self, now: u64, frequency: u16, color: bool) {
         self.catch_up(now);
         self.timer = self.pace() & 7;
         self.shadow = 0;
@@ -234,7 +239,7 @@ impl Sweep {
         self.checked = 0;
         self.triggered = true;
         if self.led == self.lead_in {
-            self.restarting = now + 3;
+            self.restarting = now + if color { 5 } else { 3 };
         }
         let shift = self.shift();
         if shift == 0 {
@@ -258,6 +263,6 @@ impl Sweep {
             && self.led <= self.lead_in
             && self.left <= 8
             && self.since <= now
-            && self.restarting <= now + 3
+            && self.restarting <= now + 5
     }
 }

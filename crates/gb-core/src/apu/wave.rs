@@ -89,9 +89,16 @@ impl Wave {
 
     /// Where the CPU's access lands: while the channel plays, only in the tick of a fetch, and
     /// then on the byte being fetched.
-    fn accessible(&self, index: usize, now: u64) -> Option<usize> {
+    ///
+    /// On the Color it always lands on the byte that plays.
+    fn accessible(&self, index: usize, now: u64, color: bool) -> Option<usize> {
         if !self.on {
             return Some(index & 0xF);
+        }
+        if color {
+            let mut at = *self;
+            at.advance(now);
+            return Some(Self::ram_index(at.position));
         }
         let since = now.checked_sub(self.fetch)?;
         let steps = since / self.period() + 1;
@@ -100,13 +107,13 @@ impl Wave {
     }
 
     /// A read of FF30 + `index`.
-    pub(super) fn read_ram(&self, index: usize, now: u64) -> u8 {
-        self.accessible(index, now).map_or(0xFF, |at| self.ram[at])
+    pub(super) fn read_ram(&self, index: usize, now: u64, color: bool) -> u8 {
+        self.accessible(index, now, color).map_or(0xFF, |at| self.ram[at])
     }
 
     /// A write to FF30 + `index`; lost when the RAM is not accessible.
-    pub(super) fn write_ram(&mut self, index: usize, value: u8, now: u64) {
-        if let Some(at) = self.accessible(index, now) {
+    pub(super) fn write_ram(&mut self, index: usize, value: u8, now: u64, color: bool) {
+        if let Some(at) = self.accessible(index, now, color) {
             self.advance(now);
             self.ram[at] = value;
         }
@@ -127,23 +134,25 @@ impl Wave {
     }
 
     /// NR34, complete. `off_step`: the next sequencer step does not clock lengths.
-    pub(super) fn control(&mut self, value: u8, now: u64, off_step: bool) {
+    pub(super) fn control(&mut self, value: u8, now: u64, off_step: bool, color: bool) {
         let high = u16::from(value & 7) << 8;
         self.set_frequency(self.frequency & 0xFF | high, now);
         if self.length.set_enabled(value & 0x40 != 0, off_step) {
             self.stop(now);
         }
         if value & 0x80 != 0 {
-            self.trigger(now);
+            self.trigger(now, color);
             self.length.trigger(off_step);
         }
     }
 
     /// Starts the note; the first fetch comes three ticks late.
-    fn trigger(&mut self, now: u64) {
+    fn trigger(&mut self, now: u64, color: bool) {
         if self.on && self.fetch == now + 1 {
             self.byte = self.ram[0];
-            self.corrupt_ram();
+            if !color {
+                self.corrupt_ram();
+            }
         }
         self.position = 0;
         self.fetch = now + 3 + self.period();

@@ -2,8 +2,9 @@
 //! two renderers does it.
 
 use super::{
+    color::Color,
     fifo::{Fifo, Memory, FIRST_SLIP_WX},
-    lcdc, render, Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX,
+    lcdc, render, Phase, Ppu, Registers, DRAW_DOT, LAST_PIXEL_DOTS, LAST_WX, LAST_WX_COLOR,
 };
 use crate::NEVER;
 
@@ -46,8 +47,16 @@ impl Ppu {
 
     /// WX if the window shows on the current line.
     pub(super) fn window_at(&self) -> Option<u8> {
-        let last = if self.reference.on { 166 } else { LAST_WX };
-        (self.window_counts() && self.regs.wx <= last).then_some(self.regs.wx)
+        (self.window_counts() && self.regs.wx <= self.last_wx()).then_some(self.regs.wx)
+    }
+
+    /// The rightmost WX at which the window shows.
+    pub(super) fn last_wx(&self) -> u8 {
+        if self.reference.on || self.color.is_some() {
+            LAST_WX_COLOR
+        } else {
+            LAST_WX
+        }
     }
 
     /// Whether a window on this line would need the pipeline: with WX = 0 it is the fine scroll that
@@ -63,7 +72,8 @@ impl Ppu {
     /// Source: `DocBoy`'s tests `ppu/visual/window_retrigger_pixel_glitch*`.
     pub(super) fn slip_at(&self) -> Option<u8> {
         let Registers { lcdc, wx, scx, .. } = self.regs;
-        let met = self.window_armed && lcdc & lcdc::WINDOW_ON == 0 && !self.reference.on;
+        let real = !self.reference.on && self.color.is_none();
+        let met = real && self.window_armed && lcdc & lcdc::WINDOW_ON == 0;
         let at_tile = wx.wrapping_add(scx) & 7 == 7;
         (met && at_tile && (FIRST_SLIP_WX..=LAST_WX + 1).contains(&wx)).then_some(wx)
     }
@@ -76,7 +86,8 @@ impl Ppu {
         if let Some(wx) = window {
             dots += WINDOW_DOTS + u64::from(wx == 0 && fine != 0);
         }
-        if self.regs.lcdc & lcdc::OBJ_ON != 0 {
+        // The Color fetches sprites even where they are off.
+        if self.regs.lcdc & lcdc::OBJ_ON != 0 || self.color.is_some() {
             let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
                 dots += found.penalty(&self.oam, fine, window, self.slip_at());
@@ -131,10 +142,16 @@ impl Ppu {
 
     /// Runs the pipeline's dots before `clock`.
     pub(super) fn run_fifo(&mut self, clock: u64) {
+        if let Some(color) = self.color.take() {
+            self.color = Some(self.run_color_fifo(color, clock));
+            return;
+        }
         let memory = Memory {
             vram: &self.vram,
             oam: &self.oam,
+            color: None,
             regs: self.regs,
+            last_wx: self.last_wx(),
             window_armed: self.window_armed,
         };
         let row = &mut self.planes[usize::from(self.line) % 144];
@@ -148,12 +165,39 @@ impl Ppu {
         }
     }
 
+    /// As [`run_fifo`](Self::run_fifo), in colour.
+    fn run_color_fifo(&mut self, mut color: Box<Color>, clock: u64) -> Box<Color> {
+        let table = color.table(self.regs);
+        let line = usize::from(self.line) % 144;
+        let mut row = color.pixels[line];
+        let memory = Memory {
+            vram: &self.vram,
+            oam: &self.oam,
+            color: Some(&color),
+            regs: self.regs,
+            last_wx: LAST_WX_COLOR,
+            window_armed: self.window_armed,
+        };
+        while self.fifo_at < clock && !self.fifo.done() {
+            if let Some((index, x)) = self.fifo.dot(&memory) {
+                row[usize::from(x).min(159)] = table[usize::from(index & 0x3F)];
+            }
+            self.fifo_at += 1;
+        }
+        if self.rendering {
+            color.pixels[line] = row;
+        }
+        color
+    }
+
     /// When the line would end if nothing more was written.
     pub(super) fn predict_hblank(&mut self) {
         let memory = Memory {
             vram: &self.vram,
             oam: &self.oam,
+            color: self.color.as_deref(),
             regs: self.regs,
+            last_wx: self.last_wx(),
             window_armed: self.window_armed,
         };
         let mut ahead = self.fifo.clone();
@@ -196,8 +240,10 @@ impl Ppu {
                 }
             }
             0xFF47..=0xFF49 => {
-                self.run_fifo(clock - 2);
-                *self.palette(addr) |= v;
+                if self.color.is_none() {
+                    self.run_fifo(clock - 2);
+                    *self.palette(addr) |= v;
+                }
                 self.run_fifo(clock - 1);
                 *self.palette(addr) = v;
             }

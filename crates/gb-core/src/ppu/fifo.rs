@@ -7,7 +7,12 @@
 //! Source: Pan Docs "Pixel FIFO"; mealybug-tearoom-tests; `SameBoy`'s published findings on the
 //! order of events within a dot.
 
-use super::{lcdc, oam::Found, Registers, LAST_WX};
+use super::{
+    color::{self, Color},
+    lcdc,
+    oam::Found,
+    Registers,
+};
 
 /// Position at which the line begins: eight pixels of nothing before eight left of the screen.
 const START: i16 = -16;
@@ -68,6 +73,12 @@ pub(super) struct Fifo {
     obj_hi: u8,
     obj_second: u8,
     obj_behind: u8,
+    /// On the Color: the upper bits of each pixel's palette, and which sprite it belongs to.
+    obj_palette: [u8; 2],
+    obj_owner: u64,
+    /// Attributes of the background pixels, and of the tile being fetched.
+    bg_attr: u8,
+    attr: u8,
     /// The fetcher: its step, and what it has read.
     step: u8,
     tile: u8,
@@ -103,6 +114,10 @@ crate::state_fields!(Fifo {
     obj_hi,
     obj_second,
     obj_behind,
+    obj_palette,
+    obj_owner,
+    bg_attr,
+    attr,
     step,
     tile,
     lo,
@@ -124,9 +139,23 @@ crate::state_fields!(Fifo {
 pub(super) struct Memory<'a> {
     pub(super) vram: &'a [u8; 0x2000],
     pub(super) oam: &'a [u8; 160],
+    /// The Color's part of the PPU.
+    pub(super) color: Option<&'a Color>,
     pub(super) regs: Registers,
+    /// The rightmost WX at which the window shows.
+    pub(super) last_wx: u8,
     /// WY has been met in this frame.
     pub(super) window_armed: bool,
+}
+
+impl Memory<'_> {
+    /// A byte of tile data in the bank that the attributes name.
+    fn tile_byte(&self, at: usize, attr: u8) -> u8 {
+        match self.color {
+            Some(color) if attr & color::BANK_1 != 0 && !color.compatible => color.vram[at],
+            _ => self.vram[at],
+        }
+    }
 }
 
 impl Fifo {
@@ -144,6 +173,10 @@ impl Fifo {
             obj_hi: 0,
             obj_second: 0,
             obj_behind: 0,
+            obj_palette: [0; 2],
+            obj_owner: 0,
+            bg_attr: 0,
+            attr: 0,
             step: 0,
             tile: 0,
             lo: 0,
@@ -215,7 +248,8 @@ impl Fifo {
             && self.zero_penalty < 8
     }
 
-    /// One dot; gives a pixel's shade and column if one came out.
+    /// One dot; gives a pixel's shade (on the Color, its index in the colour table) and column if one
+    /// came out.
     pub(super) fn dot(&mut self, m: &Memory<'_>) -> Option<(u8, u8)> {
         loop {
             match self.stage {
@@ -277,7 +311,7 @@ impl Fifo {
                     return None;
                 }
                 Stage::Sprite5 => {
-                    self.obj_row_lo = m.vram[self.sprite_row(m)];
+                    self.obj_row_lo = self.sprite_byte(m, 0);
                     self.stage = Stage::SpriteEnds;
                     return None;
                 }
@@ -300,11 +334,13 @@ impl Fifo {
         while self.left > 0 && m.oam[self.sprite() + 1] < x {
             self.left -= 1;
         }
-        self.left > 0 && m.regs.lcdc & lcdc::OBJ_ON != 0 && m.oam[self.sprite() + 1] == x
+        // The Color fetches sprites even where they are off.
+        let fetched = m.regs.lcdc & lcdc::OBJ_ON != 0 || m.color.is_some();
+        self.left > 0 && fetched && m.oam[self.sprite() + 1] == x
     }
 
-    /// Address of the sprite's row, with the size that LCDC names now.
-    fn sprite_row(&self, m: &Memory<'_>) -> usize {
+    /// A byte of the sprite's row, with the size that LCDC names now.
+    fn sprite_byte(&self, m: &Memory<'_>, plane: usize) -> u8 {
         let at = self.sprite();
         let (y, tile, attr) = (m.oam[at], m.oam[at + 2], m.oam[at + 3]);
         let tall = m.regs.lcdc & lcdc::OBJ_TALL != 0;
@@ -314,23 +350,41 @@ impl Fifo {
             row ^= mask;
         }
         let tile = if tall { tile & 0xFE } else { tile };
-        16 * usize::from(tile) + 2 * usize::from(row)
+        m.tile_byte(16 * usize::from(tile) + 2 * usize::from(row) + plane, attr)
     }
 
     fn push_sprite(&mut self, m: &Memory<'_>) {
         let attr = m.oam[self.sprite() + 3];
         let mut lo = self.obj_row_lo;
-        let mut hi = m.vram[self.sprite_row(m) + 1];
+        let mut hi = self.sprite_byte(m, 1);
         if attr & 0x20 != 0 {
             lo = lo.reverse_bits();
             hi = hi.reverse_bits();
         }
-        let free = (lo | hi) & !(self.obj_lo | self.obj_hi);
-        self.obj_lo |= lo & free;
-        self.obj_hi |= hi & free;
-        let put = |row: u8, bit: u8| (row & !free) | if attr & bit != 0 { free } else { 0 };
-        self.obj_second = put(self.obj_second, 0x10);
-        self.obj_behind = put(self.obj_behind, 0x80);
+        let mut free = (lo | hi) & !(self.obj_lo | self.obj_hi);
+        let mut palette = attr >> 4;
+        if let Some(color) = m.color {
+            palette = color.object_palette(attr);
+            let owner = (self.sprite() / 4) as u8;
+            for (bit, byte) in self.obj_owner.to_be_bytes().into_iter().enumerate() {
+                let bit = 0x80 >> bit;
+                if (lo | hi) & bit != 0 && byte > owner && !color.by_position() {
+                    free |= bit;
+                }
+            }
+            let mine =
+                u64::from_be_bytes(std::array::from_fn(|i| (free << i & 0x80) / 0x80 * 0xFF));
+            let owners = u64::from(owner) * 0x0101_0101_0101_0101;
+            self.obj_owner = self.obj_owner & !mine | owners & mine;
+        }
+        let put = |row: u8, bits: u8| row & !free | bits & free;
+        let all = |bit: bool| u8::from(bit).wrapping_neg();
+        self.obj_lo = put(self.obj_lo, lo);
+        self.obj_hi = put(self.obj_hi, hi);
+        self.obj_second = put(self.obj_second, all(palette & 1 != 0));
+        self.obj_palette[0] = put(self.obj_palette[0], all(palette & 2 != 0));
+        self.obj_palette[1] = put(self.obj_palette[1], all(palette & 4 != 0));
+        self.obj_behind = put(self.obj_behind, all(attr & 0x80 != 0));
     }
 
     /// Begins the window where WX is met; returns whether that takes a dot of its own.
@@ -339,7 +393,8 @@ impl Fifo {
         let off = m.regs.lcdc & lcdc::WINDOW_ON == 0;
         if self.window || m.window_armed && off && wx >= FIRST_SLIP_WX {
             // WX met at the start of a tile, once the window has begun, slips in a pixel.
-            if !self.window_starting && self.step == 0 && i16::from(wx) == self.position + 7 {
+            let met = self.step == 0 && i16::from(wx) == self.position + 7;
+            if met && !self.window_starting && m.color.is_none() {
                 self.insert_pixel = true;
             }
             return false;
@@ -351,16 +406,16 @@ impl Fifo {
         let before_scroll = wx == 0 && fine != 0 && self.position == START;
         let begins = if wx == 0 {
             before_scroll || self.position == -7
-        } else if wx > LAST_WX {
+        } else if wx > m.last_wx {
             // Not shown, but counted.
-            let counted = wx == LAST_WX + 1 && i16::from(wx) == self.position + 7;
+            let counted = wx == 166 && i16::from(wx) == self.position + 7;
             self.window_next = self.window_next.wrapping_add(u8::from(counted));
             false
         } else if i16::from(wx) == self.position + 7 {
             true
         } else if i16::from(wx) == self.position + 6 && !self.wx_just_written {
             // The comparison is one dot late: the picture moves by a pixel against the queue.
-            self.lcd_x = self.lcd_x.saturating_sub(1);
+            self.lcd_x = self.lcd_x.saturating_sub(u8::from(m.color.is_none()));
             true
         } else {
             false
@@ -412,25 +467,40 @@ impl Fifo {
         }
         self.window_starting = false;
         let obj = (self.obj_lo >> 7) | (self.obj_hi >> 7) << 1;
-        let (second, behind) = (self.obj_second & 0x80 != 0, self.obj_behind & 0x80 != 0);
+        let (second, behind) = (self.obj_second >> 7, self.obj_behind & 0x80 != 0);
+        let palette = second | self.obj_palette[0] >> 7 << 1 | self.obj_palette[1] >> 7 << 2;
         self.obj_lo <<= 1;
         self.obj_hi <<= 1;
         self.obj_second <<= 1;
         self.obj_behind <<= 1;
+        self.obj_palette = self.obj_palette.map(|plane| plane << 1);
+        self.obj_owner <<= 8;
         let on_screen = (0..160).contains(&self.position);
         self.position += 1;
         if !on_screen || self.lcd_x >= 160 {
             return None;
         }
-        let bg = if m.regs.lcdc & lcdc::BG_ON == 0 { 0 } else { bg };
-        let sprite = obj != 0 && m.regs.lcdc & lcdc::OBJ_ON != 0 && !(behind && bg != 0);
-        let shade = if sprite {
+        let x = self.lcd_x;
+        self.lcd_x += 1;
+        let bg_on = m.regs.lcdc & lcdc::BG_ON != 0;
+        let obj = if m.regs.lcdc & lcdc::OBJ_ON == 0 { 0 } else { obj };
+        if let Some(color) = m.color {
+            let bg = if color.compatible && !bg_on { 0 } else { bg };
+            let priority = self.bg_attr | u8::from(behind) << 7;
+            let sprite = obj != 0 && color::sprite_wins(bg_on, bg, priority);
+            let index = if sprite {
+                color::OBJECTS | palette << 2 | obj
+            } else {
+                (self.bg_attr & 7) << 2 | bg
+            };
+            return Some((index, x));
+        }
+        let bg = if bg_on { bg } else { 0 };
+        let shade = if obj != 0 && !(behind && bg != 0) {
             m.regs.obp[usize::from(second)] >> (2 * obj) & 3
         } else {
             m.regs.bgp >> (2 * bg) & 3
         };
-        let x = self.lcd_x;
-        self.lcd_x += 1;
         Some((shade, x))
     }
 
@@ -452,11 +522,13 @@ impl Fifo {
                     (lcdc::BG_MAP, x, self.line.wrapping_add(m.regs.scy))
                 };
                 let base = if m.regs.lcdc & map == 0 { 0x1800 } else { 0x1C00 };
-                self.tile = m.vram[base + 32 * usize::from(y / 8) + usize::from(x % 32)];
+                let at = base + 32 * usize::from(y / 8) + usize::from(x % 32);
+                self.tile = m.vram[at];
+                self.attr = m.color.map_or(0, |color| color.attributes(at));
             }
-            3 => self.lo = m.vram[self.tile_row(m)],
+            3 => self.lo = m.tile_byte(self.tile_row(m), self.attr),
             5 => {
-                self.hi = m.vram[self.tile_row(m) + 1];
+                self.hi = m.tile_byte(self.tile_row(m) + 1, self.attr);
                 if self.window {
                     self.window_column = (self.window_column + 1) & 0x1F;
                 }
@@ -464,8 +536,10 @@ impl Fifo {
             _ => {}
         }
         if self.step >= 5 && self.bg_len == 0 {
-            self.bg_lo = self.lo;
-            self.bg_hi = self.hi;
+            let flip = self.attr & 0x20 != 0;
+            self.bg_lo = if flip { self.lo.reverse_bits() } else { self.lo };
+            self.bg_hi = if flip { self.hi.reverse_bits() } else { self.hi };
+            self.bg_attr = self.attr;
             self.bg_len = 8;
             self.step = 0;
         } else if self.step < 6 {
@@ -477,6 +551,7 @@ impl Fifo {
         let y = if self.window { self.window_line } else { self.line.wrapping_add(m.regs.scy) };
         let tile = usize::from(self.tile);
         let base = if m.regs.lcdc & lcdc::TILES_LOW == 0 && tile < 0x80 { 0x1000 } else { 0 };
-        base + 16 * tile + 2 * usize::from(y % 8)
+        let fine = if self.attr & 0x40 == 0 { y % 8 } else { 7 - y % 8 };
+        base + 16 * tile + 2 * usize::from(fine)
     }
 }

@@ -8,6 +8,7 @@
 //!
 //! Source: Pan Docs "Rendering"; mooneye `acceptance/ppu`.
 
+pub mod color;
 mod drawing;
 mod fifo;
 pub mod lcdc;
@@ -21,6 +22,7 @@ mod tests;
 mod timing;
 
 use crate::{screen::Planes, NEVER};
+use color::Color;
 use fifo::Fifo;
 use oam::LineTable;
 pub use oam_bug::Access;
@@ -41,6 +43,8 @@ const MODE_3_DOT: u64 = 81;
 const COMPARE_DOT: u64 = 2;
 /// The rightmost WX at which a DMG shows the window.
 const LAST_WX: u8 = 165;
+/// The rightmost WX at which a Color (and the reference) shows it.
+const LAST_WX_COLOR: u8 = 166;
 /// From the start of mode 0 to the last pixel.
 const LAST_PIXEL_DOTS: u64 = 2;
 
@@ -50,6 +54,8 @@ pub mod signal {
     pub const VBLANK: u8 = 1;
     /// STAT interrupt request (bit as in IF).
     pub const STAT: u8 = 2;
+    /// H-blank has begun, and somebody wants to know.
+    pub const HBLANK: u8 = 0x10;
     /// V-blank has begun.
     pub const FRAME: u8 = 0x20;
     /// Line 0 has begun after a V-blank.
@@ -187,6 +193,10 @@ pub struct Ppu {
     /// The clock of the pipeline's next dot; `NEVER` where it does not run.
     fifo_at: u64,
 
+    /// What only the Color has.
+    pub color: Option<Box<Color>>,
+    /// Whether the start of every H-blank is to be reported.
+    watch_hblank: bool,
     /// Whether lines are drawn.
     rendering: bool,
     /// Whether every line goes through the pipeline.
@@ -199,7 +209,7 @@ crate::state_fields!(Ppu {
     vram, oam, regs, planes, enables, lyc, wy, line_start, line, phase,
     phase_at, hblank_at, ly, mode, irq_mode, comparable, compared, lyc_line, lyc_flag, stat_line, window_armed,
     window_line, first_frame, signals, fifo, fifo_at,
-    reference,
+    watch_hblank, reference, color,
 } skip { rendering, always_fifo, table });
 
 impl crate::state::State for Planes {
@@ -244,6 +254,8 @@ impl Ppu {
             fifo: Fifo::idle(),
             fifo_at: NEVER,
             always_fifo: false,
+            color: None,
+            watch_hblank: false,
             rendering: false,
             reference: Reference::new(reference),
             table: LineTable::new(),
@@ -267,7 +279,22 @@ impl Ppu {
         ppu
     }
 
-    /// The picture drawn last.
+    /// Reports the start of every H-blank, or no longer.
+    pub fn set_watch_hblank(&mut self, on: bool) {
+        self.watch_hblank = on;
+    }
+
+    /// Whether the LCD is on and shows mode 0.
+    pub fn in_hblank(&self) -> bool {
+        self.lcd_on() && self.mode == 0
+    }
+
+    /// Whether a block of an H-blank transfer could be copied now: in mode 0, and while the LCD is off.
+    pub fn hblank_now(&self) -> bool {
+        !self.lcd_on() || (self.mode == 0 && self.line < 144)
+    }
+
+    /// The picture drawn last, on the monochrome models.
     pub fn planes(&self) -> &Planes {
         &self.planes
     }
@@ -303,6 +330,11 @@ impl Ppu {
 
     /// Fills the picture as a blank LCD shows it.
     pub fn blank(&mut self) {
+        if let Some(color) = &mut self.color {
+            let shade = if self.reference.on { self.regs.bgp & 3 } else { 0 };
+            color.pixels.as_flattened_mut().fill(color::BLANK[usize::from(shade)]);
+            return;
+        }
         let shade = if self.reference.on { self.regs.bgp & 3 } else { 0 };
         let (lo, hi) = ((shade & 1).wrapping_neg(), (shade >> 1).wrapping_neg());
         for line in &mut self.planes {
@@ -345,6 +377,7 @@ impl Ppu {
             && self.enables & !0x78 == 0
             && self.line_start <= clock + crate::LOOK_AHEAD
             && self.fifo.valid()
+            && self.color.as_ref().is_none_or(|color| color.valid())
             && self.hblank_at <= clock + crate::LOOK_AHEAD
             && (self.fifo_at == NEVER
                 || (self.line < 144 && self.fifo_at.abs_diff(clock) <= 2 * LINE))

@@ -25,8 +25,10 @@ pub(super) struct Reference {
     lyc_written: bool,
     /// The next read of STAT shows mode 0.
     hides_mode: bool,
+    /// On the Color: V-blank's OAM source has fired before V-blank.
+    vblank_stat_fired: bool,
 }
-crate::state_fields!(Reference { synced, lyc_written, hides_mode } skip { on });
+crate::state_fields!(Reference { synced, lyc_written, hides_mode, vblank_stat_fired } skip { on });
 
 impl Reference {
     pub(super) fn new(on: bool) -> Self {
@@ -41,6 +43,10 @@ impl Ppu {
             return;
         }
         self.reference.synced = clock;
+        if self.vblank_stat_fires() && clock >= self.phase_at - OAM_SCAN_DOT {
+            self.signals |= signal::STAT;
+            self.reference.vblank_stat_fired = true;
+        }
         if self.phase_at <= clock {
             self.step_reference();
         }
@@ -48,6 +54,15 @@ impl Ppu {
 
     fn step_reference(&mut self) {
         match self.phase {
+            Phase::LineStart if self.advances_with_scan() => {
+                self.next_line();
+                self.enter_mode(2, IrqMode::OamScan);
+                self.ly = self.line;
+                self.window_armed |= self.wy == self.line;
+                self.set_compared(Some(self.line));
+                self.update_stat_line();
+                self.schedule(Phase::Draw, DRAW_DOT);
+            }
             Phase::LineStart => {
                 self.next_line();
                 self.ly = self.line;
@@ -77,11 +92,13 @@ impl Ppu {
             }
             Phase::HBlank | Phase::HBlankIrq | Phase::LastPixel => {
                 self.enter_mode(0, IrqMode::HBlank);
+                self.report_hblank();
                 if self.rendering {
                     self.draw_line();
                 }
                 if self.line < 143 {
-                    self.schedule(Phase::LineStart, LINE);
+                    let late = if self.advances_with_scan() { OAM_SCAN_DOT } else { 0 };
+                    self.schedule(Phase::LineStart, LINE + late);
                 } else {
                     self.window_line = if self.rendering { 0 } else { self.window_line };
                     self.schedule(
@@ -122,6 +139,39 @@ impl Ppu {
         }
     }
 
+    /// On the Color, LY advances together with mode 2, but in the first frame.
+    fn advances_with_scan(&self) -> bool {
+        self.color.is_some() && !self.first_frame
+    }
+
+    /// On the Color, V-blank's OAM source fires four dots early, again and again until V-blank.
+    fn vblank_stat_fires(&self) -> bool {
+        self.color.is_some()
+            && self.phase == Phase::VBlankCompare
+            && self.line == 143
+            && self.enables & OAM_ENABLE != 0
+            && !self.stat_line
+    }
+
+    /// The next clock at which something is due.
+    pub(super) fn next_reference_event(&self) -> u64 {
+        self.phase_at - if self.vblank_stat_fires() { OAM_SCAN_DOT } else { 0 }
+    }
+
+    /// On the Color, a window that is switched off waits for WY again.
+    pub(super) fn disarm_reference_window(&mut self, changed: u8, lcdc: u8) {
+        let off = changed & lcdc::WINDOW_ON != 0 && lcdc & lcdc::WINDOW_ON == 0;
+        if self.reference.on && self.color.is_some() && off {
+            self.window_armed = false;
+        }
+    }
+
+    /// Moves the line that has just begun into the past.
+    pub fn begin_earlier(&mut self, dots: u64) {
+        self.line_start -= dots;
+        self.phase_at -= dots;
+    }
+
     fn next_line(&mut self) {
         self.line += 1;
         self.line_start += LINE;
@@ -137,7 +187,8 @@ impl Ppu {
         self.enter_mode(1, IrqMode::VBlank);
         self.set_compared(Some(self.line));
         self.update_stat_line();
-        if self.enables & OAM_ENABLE != 0 && !self.stat_line {
+        let fired = std::mem::take(&mut self.reference.vblank_stat_fired);
+        if self.enables & OAM_ENABLE != 0 && !self.stat_line && !fired {
             self.signals |= signal::STAT;
         }
         self.signals |= signal::VBLANK | signal::FRAME;
@@ -150,13 +201,17 @@ impl Ppu {
     /// Length of mode 3.
     fn reference_draw_dots(&mut self) -> u64 {
         let mut dots = DRAW_DOTS;
-        if !self.first_frame {
+        if self.advances_with_scan() {
+            dots -= 2;
+        } else if !self.first_frame && self.color.is_none() {
             dots += (i64::from(self.regs.scx & 7) + 3) / 4 * 4;
         }
         if self.regs.lcdc & lcdc::OBJ_ON != 0 {
             let found = self.table.on_line(self.line, &self.oam, self.regs.lcdc);
             if found.n > 0 {
-                dots += found.reference_penalty(&self.oam, self.regs.scx);
+                let penalty = found.reference_penalty(&self.oam, self.regs.scx);
+                let grid = if self.color.is_some() { 4 } else { 1 };
+                dots += (penalty + grid - 1).div_euclid(grid) * grid;
             }
         }
         dots.unsigned_abs()
@@ -165,7 +220,8 @@ impl Ppu {
     /// The LCD was switched on at `clock`.
     pub(super) fn switch_on_reference(&mut self, clock: u64) {
         self.line_start = clock;
-        self.reference.hides_mode |= std::mem::take(&mut self.reference.lyc_written);
+        let lyc_written = std::mem::take(&mut self.reference.lyc_written);
+        self.reference.hides_mode |= lyc_written && self.color.is_none();
         self.first_frame = true;
         self.set_compared(Some(0));
         self.irq_mode = IrqMode::HBlank;

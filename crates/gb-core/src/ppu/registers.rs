@@ -77,10 +77,12 @@ impl Ppu {
         !self.reference.on && (self.rendering || self.fifo_at != NEVER || lengthens)
     }
 
-    /// All sources are enabled for one dot before the value arrives. Source: Pan Docs "STAT
+    /// On a DMG all sources are enabled for one dot before the value arrives. Source: Pan Docs "STAT
     /// writing bug"; `DocBoy`'s tests `stat_write_bug`.
     fn write_stat(&mut self, enables: u8, clock: u64) {
-        if self.lcd_on() && !self.reference.on {
+        if self.lcd_on() && !self.reference.on && self.color.is_some() {
+            self.sync(clock - 1);
+        } else if self.lcd_on() && !self.reference.on {
             self.enables = ALL_ENABLES;
             self.sync(clock - 1);
             if self.phase == Phase::LineStart && self.phase_at == clock {
@@ -110,6 +112,7 @@ impl Ppu {
             if changed & lcdc::WINDOW_ON != 0 && self.window_arms_now() {
                 self.arm_window();
             }
+            self.disarm_reference_window(changed, v);
             return;
         }
         self.signals |= signal::LCD;
@@ -141,6 +144,11 @@ impl Ppu {
             self.arm_window();
             self.schedule(Phase::Draw, MODE_3_DOT);
         }
+    }
+
+    /// Whether the processor is kept from palette memory; call after [`sync`](Self::sync).
+    pub fn palettes_blocked(&self) -> bool {
+        !self.reference.on && self.mode == 3
     }
 
     pub(super) fn scanning(&self) -> bool {

@@ -206,6 +206,10 @@ impl Ppu {
     /// Renders `line` with the registers, VRAM and OAM of this moment. `window_line` is the line of
     /// the window to lay over it, if it shows.
     pub(super) fn render_line(&mut self, line: u8, window_line: Option<u8>) {
+        if self.color.is_some() {
+            self.render_color_line(line, window_line);
+            return;
+        }
         // The hardware shows colour 0 where LCDC.0 is clear, the reference nevertheless the window
         // and the background left of it.
         let shows = self.regs.lcdc & lcdc::BG_ON != 0 || self.reference.on && window_line.is_some();

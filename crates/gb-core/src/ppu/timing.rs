@@ -13,6 +13,8 @@ use crate::NEVER;
 const LAST_LINE_GAP_DOT: u64 = 5;
 /// Dot of line 153 from which LY = 0 is compared.
 const LAST_LINE_ZERO_DOT: u64 = 10;
+/// On the Color, the OAM source comes so long before line 144, an M-cycle before V-blank.
+const COLOR_OAM_EARLY_DOTS: u64 = 2;
 /// Mode 0 begins so much later in the first line after the LCD was switched on.
 pub(super) const FIRST_LINE_DOTS: u64 = 2;
 
@@ -41,6 +43,12 @@ impl Ppu {
 
     pub(super) fn step(&mut self, clock: u64) {
         match self.phase {
+            Phase::LineStart if self.phase_at < self.line_start + LINE => {
+                if self.enables & OAM_ENABLE != 0 && !self.stat_line {
+                    self.signals |= signal::STAT;
+                }
+                self.schedule(Phase::LineStart, LINE);
+            }
             Phase::LineStart => self.line_starts(clock),
             Phase::OamScan => {
                 self.mode = 2;
@@ -72,6 +80,7 @@ impl Ppu {
                 self.irq_mode = IrqMode::HBlank;
                 let before = self.stat_line;
                 self.stat_line = self.stat_level(self.enables);
+                self.report_hblank();
                 if self.fifo_at == NEVER {
                     self.draw_line();
                 }
@@ -88,7 +97,7 @@ impl Ppu {
             }
             Phase::LastPixel => {
                 self.finish_fifo();
-                self.schedule(Phase::LineStart, LINE);
+                self.await_next_line();
             }
             Phase::VBlankCompare => {
                 if self.line == 144 {
@@ -120,6 +129,12 @@ impl Ppu {
         }
     }
 
+    pub(super) fn report_hblank(&mut self) {
+        if self.watch_hblank {
+            self.signals |= signal::HBLANK;
+        }
+    }
+
     pub(super) fn line_starts(&mut self, clock: u64) {
         self.hblank_at = 0;
         let at = self.phase_at;
@@ -139,7 +154,12 @@ impl Ppu {
                 self.set_compared(Some(0));
             }
             1..=144 => {
-                self.request_for_oam_scan();
+                if self.color.is_none() {
+                    self.request_for_oam_scan();
+                } else if self.line < 144 {
+                    // A level there, which lasts until mode 2 begins.
+                    self.irq_mode = IrqMode::OamScan;
+                }
                 self.set_compared(None);
             }
             _ => self.set_compared(None),
@@ -174,9 +194,17 @@ impl Ppu {
         }
     }
 
+    /// The next thing is the next line, or on the Color, before V-blank, its OAM source.
+    ///
+    /// Source: mooneye `misc/ppu/vblank_stat_intr-C`.
+    fn await_next_line(&mut self) {
+        let early = u64::from(self.line == 143 && self.color.is_some()) * COLOR_OAM_EARLY_DOTS;
+        self.schedule(Phase::LineStart, LINE - early);
+    }
+
     fn finish_hblank(&mut self) {
         if self.fifo_at == NEVER {
-            self.schedule(Phase::LineStart, LINE);
+            self.await_next_line();
         } else {
             self.phase = Phase::LastPixel;
             self.phase_at = self.hblank_at + LAST_PIXEL_DOTS;
@@ -188,6 +216,7 @@ impl Ppu {
     pub(super) fn skip_lines(&mut self, clock: u64) {
         let visible = self.line < 144;
         let watched = self.always_fifo
+            || self.watch_hblank
             || self.intricate()
             || self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0;
         if visible && watched {
@@ -263,15 +292,18 @@ impl Ppu {
     /// The next clock at which an interrupt may be requested, or earlier; call after
     /// [`sync`](Self::sync).
     pub fn next_event(&self) -> u64 {
-        if self.phase_at == NEVER || self.reference.on {
-            return self.phase_at;
+        if self.phase_at == NEVER {
+            return NEVER;
+        }
+        if self.reference.on {
+            return self.next_reference_event();
         }
         // V-blank, of this frame or the next.
         let past = self.line > 144 || (self.line == 144 && self.phase != Phase::VBlankCompare);
         let lines = if past { 144 + LINES } else { 144 } - u64::from(self.line);
         let mut at = self.line_start + lines * LINE + COMPARE_DOT;
         let past_top = self.line_start + (LINES - u64::from(self.line)) * LINE;
-        if self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 {
+        if self.enables & (HBLANK_ENABLE | OAM_ENABLE) != 0 || self.watch_hblank {
             if self.line < 144 {
                 return self.phase_at;
             }

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use gb_core::cart::Rom;
-use gb_core::screen::{shades_into, HEIGHT, WIDTH};
-use gb_core::{GameBoy, Profile};
+use gb_core::screen::{HEIGHT, WIDTH};
+use gb_core::{GameBoy, Model, Profile};
 
 /// T-cycles in one frame.
 pub const FRAME: u64 = 70_224;
@@ -16,6 +16,12 @@ pub const FRAME: u64 = 70_224;
 pub fn boot(path: &Path, profile: Profile) -> GameBoy {
     let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     insert(&bytes, profile)
+}
+
+/// A machine of a given model, with the hardware's profile.
+pub fn boot_model(path: &Path, model: Model) -> GameBoy {
+    let bytes = fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    GameBoy::with_model(Arc::new(Rom::parse(&bytes).unwrap()), Profile::Hardware, model)
 }
 
 /// A machine at power-on with a cartridge image.
@@ -51,28 +57,48 @@ impl Choices {
 /// The picture of a machine: one byte a pixel, 0 (lightest) to 3 (darkest).
 pub fn shades(machine: &GameBoy) -> Vec<u8> {
     let mut out = vec![0; WIDTH * HEIGHT];
-    shades_into(machine.screen_planes(), &mut out);
+    machine.picture().shades_into(&mut out);
     out
+}
+
+/// The picture of a machine: red, green and blue.
+pub fn rgb(machine: &GameBoy) -> Vec<u8> {
+    let mut out = vec![0; WIDTH * HEIGHT * 3];
+    machine.picture().rgb_into(&[[255; 3], [170; 3], [85; 3], [0; 3]], &mut out);
+    out
+}
+
+/// Reads a picture's bytes; gives how many make up a pixel, too.
+pub fn read_pixels(path: &Path) -> (Vec<u8>, usize) {
+    decode(open(path), &path.display().to_string())
 }
 
 /// Reads a picture whose greys (or colours) stand for the four shades.
 pub fn read_shades(path: &Path) -> Vec<u8> {
-    let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let greens = read_greens(BufReader::new(file), &path.display().to_string());
+    let greens = read_greens(open(path), &path.display().to_string());
     greens.into_iter().map(|green| 3 - ((u16::from(green) * 3 + 127) / 255) as u8).collect()
 }
 
 /// The green channel of a PNG called `name`, which is the grey of a grey picture too.
 pub fn read_greens(png: impl BufRead + Seek, name: &str) -> Vec<u8> {
+    let (pixels, channels) = decode(png, name);
+    let green = usize::from(channels >= 3);
+    pixels.chunks_exact(channels).map(|pixel| pixel[green]).collect()
+}
+
+fn open(path: &Path) -> BufReader<File> {
+    BufReader::new(File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
+}
+
+/// The bytes of a PNG called `name`, and how many make up a pixel.
+fn decode(png: impl BufRead + Seek, name: &str) -> (Vec<u8>, usize) {
     let mut decoder = png::Decoder::new(png);
     decoder.set_transformations(png::Transformations::normalize_to_color8());
     let mut reader = decoder.read_info().unwrap();
     let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut pixels).unwrap();
     assert_eq!((info.width as usize, info.height as usize), (WIDTH, HEIGHT), "{name}");
-    let channels = info.color_type.samples();
-    let green = usize::from(channels >= 3);
-    pixels.chunks_exact(channels).map(|pixel| pixel[green]).collect()
+    (pixels, info.color_type.samples())
 }
 
 /// Compares a picture with the one in `reference`; writes both to the build folder where they

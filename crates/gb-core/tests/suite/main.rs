@@ -7,12 +7,14 @@
 //! reports.
 
 mod acid2;
+mod color;
 mod common;
 mod docboy;
 mod mealybug;
 mod mooneye;
 mod robustness;
 mod rtc3;
+mod same_suite;
 mod save_state;
 mod sm83;
 mod strict;
@@ -28,11 +30,13 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let modules = [
         acid2::trials(),
+        color::trials(),
         docboy::trials(),
         mealybug::trials(),
         mooneye::trials(),
         robustness::trials(),
         rtc3::trials(),
+        same_suite::trials(),
         save_state::trials(),
         sm83::trials(),
         strict::trials(),
@@ -58,5 +62,5 @@ fn every_module_lists_its_tests() {
             seen += 1;
         }
     }
-    assert!(seen >= 11, "saw {seen} files");
+    assert!(seen >= 14, "saw {seen} files");
 }

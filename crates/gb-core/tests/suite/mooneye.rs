@@ -1,16 +1,17 @@
-//! The mooneye test suite, as far as it is meant for the DMG (models A, B and C).
+//! The mooneye test suite, as far as it is meant for the DMG (models A, B and C) and the CGB (A to E).
 
 use std::path::{Path, PathBuf};
 
-use gb_core::{GameBoy, Profile};
+use gb_core::{GameBoy, Model, Profile};
 use libtest_mimic::Trial;
 
 use crate::common::{self, FRAME};
 use crate::trials::test_with_data;
 
-/// ROMs in the suite, and those that are meant for DMG-ABC.
+/// ROMs in the suite, and those that are meant for DMG-ABC and for CGB-ABCDE.
 const ROMS: usize = 111;
 const FOR_DMG: usize = 92;
+const FOR_CGB: usize = 84;
 
 /// Emulated time for one ROM: the slowest needs 6 seconds.
 const BUDGET: u64 = 1200 * FRAME;
@@ -31,7 +32,7 @@ enum Plan {
 /// # Source
 /// mooneye-test-suite, README, "Test naming": upper-case letters are groups (G = DMG and MGB, S = SGB
 /// and SGB2, C = CGB, AGB and AGS, A = AGB and AGS), lower-case names are models and their revisions.
-fn plan(name: &str) -> Plan {
+fn plan(name: &str, model: Model) -> Plan {
     if name.starts_with("manual-only/") {
         return Plan::Leave("its verdict is a picture");
     }
@@ -39,18 +40,21 @@ fn plan(name: &str) -> Plan {
         return Plan::Leave("for the MGB, its verdict is a picture");
     }
     let test = name.rsplit_once('/').map_or(name, |(_, test)| test);
-    match test.rsplit_once('-').map(|(_, models)| models) {
-        None => Plan::Run,
-        Some(models) if models.contains("dmgABC") => Plan::Run,
-        Some(models) if models.bytes().all(|b| b.is_ascii_uppercase()) && models.contains('G') => {
-            Plan::Run
-        }
-        Some(_) => Plan::Leave("for other models"),
+    let Some((_, models)) = test.rsplit_once('-') else { return Plan::Run };
+    let (revisions, group) = match model {
+        Model::Dmg => (["dmgABC", "dmgABCmgb"], 'G'),
+        Model::Cgb => (["cgb", "cgbABCDE"], 'C'),
+    };
+    let in_group = models.bytes().all(|b| b.is_ascii_uppercase()) && models.contains(group);
+    if revisions.contains(&models) || in_group {
+        Plan::Run
+    } else {
+        Plan::Leave("for other models")
     }
 }
 
 /// Every folder with a `test.gb` below `folder`, as a name relative to `root`.
-fn roms(root: &Path, folder: &Path, found: &mut Vec<(String, PathBuf)>) {
+pub fn roms(root: &Path, folder: &Path, found: &mut Vec<(String, PathBuf)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -77,7 +81,7 @@ fn run_to_breakpoint(machine: &mut GameBoy) -> Option<u64> {
 }
 
 /// The verdict: six Fibonacci numbers mean success.
-fn verdict(machine: &mut GameBoy) -> Result<u64, String> {
+pub fn verdict(machine: &mut GameBoy) -> Result<u64, String> {
     let frames = run_to_breakpoint(machine);
     let r = machine.registers();
     let Some(frames) = frames else {
@@ -92,10 +96,23 @@ fn verdict(machine: &mut GameBoy) -> Result<u64, String> {
 }
 
 pub fn trials() -> Vec<Trial> {
-    vec![test_with_data(every_test_for_dmg_abc_passes), test_with_data(sprite_priority_looks_right)]
+    vec![
+        test_with_data(every_test_for_dmg_abc_passes),
+        test_with_data(every_test_for_cgb_abcde_passes),
+        test_with_data(sprite_priority_looks_right),
+    ]
 }
 
 fn every_test_for_dmg_abc_passes(data: &Path) {
+    check_all(data, Model::Dmg, FOR_DMG);
+}
+
+fn every_test_for_cgb_abcde_passes(data: &Path) {
+    check_all(data, Model::Cgb, FOR_CGB);
+}
+
+/// Runs the `expected` tests that are meant for a model.
+fn check_all(data: &Path, model: Model, expected: usize) {
     let root = data.join("mooneye-test-suite");
     let mut found = Vec::new();
     roms(&root, &root, &mut found);
@@ -103,11 +120,11 @@ fn every_test_for_dmg_abc_passes(data: &Path) {
     let (mut ran, mut failed) = (0, 0);
     let mut report = String::new();
     for (name, path) in &found {
-        let outcome = match plan(name) {
+        let outcome = match plan(name, model) {
             Plan::Leave(reason) => format!("-     {name}: {reason}"),
             Plan::Run => {
                 ran += 1;
-                match verdict(&mut common::boot(path, Profile::Hardware)) {
+                match verdict(&mut common::boot_model(path, model)) {
                     Ok(frames) => format!("ok    {name} ({frames} frames)"),
                     Err(reason) => {
                         failed += 1;
@@ -119,7 +136,7 @@ fn every_test_for_dmg_abc_passes(data: &Path) {
         report += &outcome;
         report.push('\n');
     }
-    assert_eq!((found.len(), ran), (ROMS, FOR_DMG));
+    assert_eq!((found.len(), ran), (ROMS, expected));
     assert_eq!(failed, 0, "{failed} of {ran} tests fail\n{report}");
 }
 

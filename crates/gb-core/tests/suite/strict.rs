@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use gb_core::{GameBoy, Profile};
+use gb_core::{GameBoy, Model, Profile};
 use libtest_mimic::Trial;
 
 use crate::common::{self, Choices};
+use crate::mooneye;
 use crate::trials::{test, test_with_data};
 
 /// Frames compared per game and profile.
@@ -20,10 +21,10 @@ fn games(data: &Path) -> Vec<PathBuf> {
         .unwrap()
         .flat_map(|game| std::fs::read_dir(game.unwrap().path()).unwrap())
         .map(|file| file.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "gb"))
+        .filter(|path| path.extension().is_some_and(|e| e == "gb" || e == "gbc"))
         .collect();
     roms.sort();
-    assert!(roms.len() >= 10, "found {} games", roms.len());
+    assert!(roms.len() >= 12, "found {} games", roms.len());
     roms
 }
 
@@ -33,7 +34,8 @@ fn settled(machine: &mut GameBoy) -> Vec<u8> {
     machine.save_state()
 }
 
-fn compare(name: &str, mut fast: GameBoy, frames: u64) {
+/// Returns whether the processor ever ran at double speed.
+fn compare(name: &str, mut fast: GameBoy, frames: u64) -> bool {
     let mut strict = fast.clone();
     let mut choices = Choices(7);
     for frame in 1..=frames {
@@ -54,11 +56,13 @@ fn compare(name: &str, mut fast: GameBoy, frames: u64) {
             assert_eq!(first, None, "{name}: first byte that differs after frame {frame}");
         }
     }
+    fast.cycles() != fast.clock()
 }
 
 pub fn trials() -> Vec<Trial> {
     vec![
         test_with_data(games_run_alike),
+        test_with_data(programs_for_the_color_run_alike),
         test(the_embedded_game_runs_alike),
         test_with_data(timing_programs_run_alike),
     ]
@@ -71,6 +75,21 @@ fn games_run_alike(data: &Path) {
             compare(&name, common::boot(&rom, profile), FRAMES);
         }
     }
+}
+
+fn programs_for_the_color_run_alike(data: &Path) {
+    let mut found = Vec::new();
+    for folder in ["dma", "ppu", "apu/channel_1", "apu/channel_4"] {
+        let folder = data.join("SameSuite").join(folder);
+        mooneye::roms(&folder, &folder, &mut found);
+    }
+    assert!(found.len() >= 39, "found {} programs", found.len());
+    let mut doubled = 0;
+    for (name, rom) in found {
+        let machine = common::boot_model(&rom, Model::Cgb);
+        doubled += u32::from(compare(&name, machine, 30));
+    }
+    assert!(doubled >= 9, "{doubled} programs switched to double speed");
 }
 
 fn the_embedded_game_runs_alike() {
