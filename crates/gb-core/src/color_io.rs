@@ -53,6 +53,9 @@ impl Machine {
             return;
         }
         self.sync_for_color_io(clock);
+        if self.profile == Profile::Hardware {
+            self.ppu.draw_rest();
+        }
         let in_color = self.in_color();
         let blocked = self.ppu.palettes_blocked();
         let hblank = self.ppu.hblank_now();

@@ -301,7 +301,10 @@ impl GameBoy {
         let signals = m.take_frame_signals();
         let timed_out = m.clock >= self.frame_deadline;
         let ends = match m.profile {
-            Profile::Hardware => signals & signal::FRAME != 0 || timed_out,
+            // A V-blank that comes a little later than the last one still ends the frame by itself.
+            Profile::Hardware => {
+                signals & signal::FRAME != 0 || (timed_out && !m.ppu.vblank_is_near())
+            }
             Profile::PyBoy => {
                 signals & (signal::TOP | signal::LCD) != 0 || (timed_out && !m.ppu.lcd_on())
             }

@@ -118,6 +118,13 @@ impl Ppu {
         }
     }
 
+    /// Mode 0 has begun: what is left of the line comes out with the memories of this moment.
+    pub fn draw_rest(&mut self) {
+        if self.fifo_at != NEVER && self.mode == 0 {
+            self.run_fifo(NEVER);
+        }
+    }
+
     pub(super) fn finish_fifo(&mut self) {
         self.run_fifo(NEVER);
         self.fifo_at = NEVER;

@@ -284,6 +284,11 @@ impl Ppu {
         self.watch_hblank = on;
     }
 
+    /// Whether V-blank begins within the next line.
+    pub fn vblank_is_near(&self) -> bool {
+        self.lcd_on() && (self.line == 143 || self.line == 144 && self.mode == 0)
+    }
+
     /// Whether the LCD is on and shows mode 0.
     pub fn in_hblank(&self) -> bool {
         self.lcd_on() && self.mode == 0
