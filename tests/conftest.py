@@ -1,10 +1,11 @@
 """Fixtures for every test."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from bench.cases import shared_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,8 +19,7 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def shared_games() -> Path:
     """The folder of third-party games; the test skips where it is missing."""
-    shared = Path(os.environ.get("HYBRIDENV_SHARED") or ROOT.parent / "shared")
-    games = shared / "data" / "gameboy" / "games"
+    games = shared_folder() / "data" / "gameboy" / "games"
     if not games.is_dir():
         pytest.skip(f"third-party games: {games} is missing (set HYBRIDENV_SHARED)")
     return games

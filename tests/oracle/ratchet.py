@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.oracle.pyboy_lockstep import KINDS, Report, run
+
+from bench.cases import shared_folder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILE = Path(__file__).with_name("ratchet.json")
@@ -41,11 +42,6 @@ class Game:
     screens: float
     counts: dict[str, int]
     sha256: str
-
-
-def shared_folder() -> Path:
-    """Return the folder of third-party data: ``$HYBRIDENV_SHARED``, or ``../shared``."""
-    return Path(os.environ.get("HYBRIDENV_SHARED") or ROOT.parent / "shared")
 
 
 def read() -> dict[str, Any]:

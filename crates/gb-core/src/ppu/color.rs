@@ -3,7 +3,11 @@
 //!
 //! Source: Pan Docs, "Palettes" and "Tile Maps"; cgb-acid2.
 
-use super::{lcdc, oam::Found, Ppu, Registers};
+use super::{
+    lcdc,
+    oam::{row_address, Found},
+    Ppu, Registers,
+};
 use crate::screen::{Colors, SPREAD};
 
 /// Background attribute: tile data in VRAM bank 1 (also of sprites).
@@ -286,17 +290,11 @@ impl Ppu {
         let tall = self.regs.lcdc & lcdc::OBJ_TALL != 0;
         for &i in order.iter() {
             let i = 4 * usize::from(i);
-            let (y, x, tile, attr) =
-                (self.oam[i], self.oam[i + 1], self.oam[i + 2], self.oam[i + 3]);
+            let (x, attr) = (self.oam[i + 1], self.oam[i + 3]);
             if x >= 168 {
                 continue;
             }
-            let mut row = usize::from(line.wrapping_add(16).wrapping_sub(y));
-            if attr & FLIP_Y != 0 {
-                row ^= if tall { 15 } else { 7 };
-            }
-            let tile = usize::from(if tall { tile & 0xFE } else { tile });
-            let at = (16 * tile + 2 * row) & 0x1FFE;
+            let at = row_address(&self.oam, i, line, tall) & 0x1FFE;
             let bank_1 = attr & BANK_1 != 0 && !color.compatible;
             let vram = if bank_1 { &color.vram } else { &self.vram };
             let (mut lo, mut hi) = (vram[at], vram[at + 1]);

@@ -10,7 +10,7 @@
 use super::{
     color::{self, Color},
     lcdc,
-    oam::Found,
+    oam::{row_address, Found},
     Registers,
 };
 
@@ -342,15 +342,8 @@ impl Fifo {
     /// A byte of the sprite's row, with the size that LCDC names now.
     fn sprite_byte(&self, m: &Memory<'_>, plane: usize) -> u8 {
         let at = self.sprite();
-        let (y, tile, attr) = (m.oam[at], m.oam[at + 2], m.oam[at + 3]);
         let tall = m.regs.lcdc & lcdc::OBJ_TALL != 0;
-        let mask = if tall { 15 } else { 7 };
-        let mut row = self.line.wrapping_sub(y) & mask;
-        if attr & 0x40 != 0 {
-            row ^= mask;
-        }
-        let tile = if tall { tile & 0xFE } else { tile };
-        m.tile_byte(16 * usize::from(tile) + 2 * usize::from(row) + plane, attr)
+        m.tile_byte(row_address(m.oam, at, self.line, tall) + plane, m.oam[at + 3])
     }
 
     fn push_sprite(&mut self, m: &Memory<'_>) {

@@ -2,6 +2,19 @@
 
 use super::lcdc;
 
+/// Address in VRAM of the row of a sprite that crosses `line`; `entry` is where the sprite begins
+/// in OAM.
+pub(super) fn row_address(oam: &[u8; 160], entry: usize, line: u8, tall: bool) -> usize {
+    let (y, tile, attr) = (oam[entry], oam[entry + 2], oam[entry + 3]);
+    let mask = if tall { 15 } else { 7 };
+    let mut row = line.wrapping_sub(y) & mask;
+    if attr & 0x40 != 0 {
+        row ^= mask;
+    }
+    let tile = if tall { tile & 0xFE } else { tile };
+    16 * usize::from(tile) + 2 * usize::from(row)
+}
+
 /// Sprites on one line at most.
 pub(super) const PER_LINE: usize = 10;
 

@@ -1,6 +1,10 @@
 //! The whole-line renderer: 64 pixels at a time, as bit planes.
 
-use super::{lcdc, oam::Found, Ppu};
+use super::{
+    lcdc,
+    oam::{row_address, Found},
+    Ppu,
+};
 use crate::screen::PLANE;
 
 /// WX of a window that begins in the screen's first column.
@@ -153,17 +157,11 @@ impl Ppu {
         let tall = self.regs.lcdc & lcdc::OBJ_TALL != 0;
         for &i in order.iter() {
             let i = 4 * usize::from(i);
-            let (y, x, tile, attr) =
-                (self.oam[i], self.oam[i + 1], self.oam[i + 2], self.oam[i + 3]);
+            let (x, attr) = (self.oam[i + 1], self.oam[i + 3]);
             if x >= 168 {
                 continue;
             }
-            let mut row = usize::from(line.wrapping_add(16).wrapping_sub(y));
-            if attr & 0x40 != 0 {
-                row ^= if tall { 15 } else { 7 };
-            }
-            let tile = usize::from(if tall { tile & 0xFE } else { tile });
-            let at = (16 * tile + 2 * row) & 0x1FFF;
+            let at = row_address(&self.oam, i, line, tall) & 0x1FFE;
             let mut lo = self.vram[at];
             let mut hi = self.vram[(at + 1) & 0x1FFF];
             if attr & 0x20 != 0 {
