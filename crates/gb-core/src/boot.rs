@@ -4,7 +4,7 @@ use crate::{
     apu::Apu,
     cart::{CgbSupport, Rom},
     cgb::Cgb,
-    cpu::{Cpu, Flags},
+    cpu::{Cpu, Flags, Pair},
     dma::OamDma,
     joypad::Joypad,
     machine::Machine,
@@ -131,17 +131,13 @@ impl Boot {
     }
 
     pub(crate) fn cpu(&self) -> Cpu {
-        let [[a, f], [b, c], [d, e], [h, l]] =
-            [self.af, self.bc, self.de, self.hl].map(u16::to_be_bytes);
+        let [a, f] = self.af.to_be_bytes();
         Cpu {
             a,
             flags: Flags::from_byte(f),
-            b,
-            c,
-            d,
-            e,
-            h,
-            l,
+            bc: Pair::new(self.bc),
+            de: Pair::new(self.de),
+            hl: Pair::new(self.hl),
             sp: 0xFFFE,
             pc: 0x0100,
             ..Cpu::default()

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crate::{
     boot::Boot,
-    bus::{DmaBus, FastBus},
+    bus::{FastBus, WholeBus},
     cart::{CartRamError, CgbSupport, Rom, RtcTime},
-    cpu::{Cpu, Flags, Mode},
+    cpu::{Cpu, Flags, Mode, Pair},
     machine::{irq, Machine},
     ppu::{signal, FRAME},
     screen::Picture,
@@ -191,8 +191,8 @@ impl GameBoy {
             if self.frame_ends() || clock >= target {
                 return;
             }
-            let Self { rom, cpu, machine: m, .. } = self;
-            let rom = rom.bytes();
+            let Self { rom: image, cpu, machine: m, .. } = self;
+            let rom = image.bytes();
             if m.cgb.is_some() && cpu.mode == Mode::Running && m.hold_processor(rom) {
                 continue;
             }
@@ -211,11 +211,11 @@ impl GameBoy {
             if dma {
                 m.horizon = m.horizon.min(m.speed.clock(m.dma.next_change()));
             }
-            m.clock = match (dma, m.speed.double()) {
-                (false, false) => cpu.run(|| FastBus::<4>::new(m, rom)),
-                (true, false) => cpu.run(|| DmaBus::<4>::new(m, rom)),
-                (false, true) => cpu.run(|| FastBus::<2>::new(m, rom)),
-                (true, true) => cpu.run(|| DmaBus::<2>::new(m, rom)),
+            m.clock = match (dma || STRICT, m.speed.double()) {
+                (false, false) => FastBus::<4>::new(m, image).run(cpu),
+                (true, false) => WholeBus::<4, false>::new(m, rom).run(cpu),
+                (false, true) => FastBus::<2>::new(m, image).run(cpu),
+                (true, true) => WholeBus::<2, false>::new(m, rom).run(cpu),
             };
             if shadow && cpu.mode == Mode::Halted {
                 // `EI; HALT` in the reference: the handler returns to the `HALT` if something was
@@ -267,30 +267,30 @@ impl GameBoy {
             m.horizon = 0;
         } else if pending != 0 && cpu.ime {
             if m.speed.double() {
-                Self::dispatch(cpu, DmaBus::<2>::new(m, rom));
+                Self::dispatch(cpu, WholeBus::<2, false>::new(m, rom));
             } else {
-                Self::dispatch(cpu, DmaBus::<4>::new(m, rom));
+                Self::dispatch(cpu, WholeBus::<4, false>::new(m, rom));
             }
             m.horizon = 0;
             return false;
         }
         if cpu.halt_bug {
             if m.speed.double() {
-                Self::step_after_halt_bug(cpu, DmaBus::<2>::new(m, rom));
+                Self::step_after_halt_bug(cpu, WholeBus::<2, false>::new(m, rom));
             } else {
-                Self::step_after_halt_bug(cpu, DmaBus::<4>::new(m, rom));
+                Self::step_after_halt_bug(cpu, WholeBus::<4, false>::new(m, rom));
             }
             return false;
         }
         true
     }
 
-    fn dispatch<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+    fn dispatch<const STEP: u64>(cpu: &mut Cpu, mut bus: WholeBus<'_, STEP, false>) {
         cpu.dispatch(&mut bus);
         bus.m.clock = bus.clock;
     }
 
-    fn step_after_halt_bug<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+    fn step_after_halt_bug<const STEP: u64>(cpu: &mut Cpu, mut bus: WholeBus<'_, STEP, false>) {
         cpu.step_after_halt_bug(&mut bus);
         bus.m.clock = bus.clock;
     }
@@ -379,9 +379,22 @@ impl GameBoy {
 
     /// The registers.
     pub fn registers(&self) -> Registers {
-        let Cpu { a, flags, b, c, d, e, h, l, sp, pc, ime, .. } = self.cpu;
+        let Cpu { a, flags, bc, de, hl, sp, pc, ime, .. } = self.cpu;
         let halted = matches!(self.cpu.mode, Mode::Halted | Mode::Stopped);
-        Registers { a, f: flags.byte(), b, c, d, e, h, l, sp, pc, ime, halted }
+        Registers {
+            a,
+            f: flags.byte(),
+            b: bc.high(),
+            c: bc.low(),
+            d: de.high(),
+            e: de.low(),
+            h: hl.high(),
+            l: hl.low(),
+            sp,
+            pc,
+            ime,
+            halted,
+        }
     }
 
     /// Replaces the registers; the low four bits of F do not exist.
@@ -389,12 +402,9 @@ impl GameBoy {
         self.cpu = Cpu {
             a: r.a,
             flags: Flags::from_byte(r.f),
-            b: r.b,
-            c: r.c,
-            d: r.d,
-            e: r.e,
-            h: r.h,
-            l: r.l,
+            bc: Pair::new(u16::from_be_bytes([r.b, r.c])),
+            de: Pair::new(u16::from_be_bytes([r.d, r.e])),
+            hl: Pair::new(u16::from_be_bytes([r.h, r.l])),
             sp: r.sp,
             pc: r.pc,
             ime: r.ime,

@@ -277,7 +277,26 @@ impl Machine {
             self.ppu.sync(self.speed.clock(copy.at) - 1);
             let v = self.memory(rom, copy.from);
             self.ppu.write_oam(copy.to, v);
+            if let Some(quiet) = self.ppu.quiet_until() {
+                self.run_dma_quietly(rom, quiet.min(clock));
+            }
         }
+    }
+
+    /// Goes on with a transfer up to `clock`, until when the PPU has nothing to do.
+    fn run_dma_quietly(&mut self, rom: &[u8], clock: u64) {
+        let (from, to, count) = self.dma.take_run(self.speed.cycles(clock));
+        let mut bytes = [0; 0x100];
+        let bytes = &mut bytes[..usize::from(count)];
+        if from < 0xC000 {
+            for (byte, addr) in bytes.iter_mut().zip(from..) {
+                *byte = self.memory(rom, addr);
+            }
+        } else {
+            let start = usize::from(from & 0x1FFF);
+            bytes.copy_from_slice(&self.wram[start..start + bytes.len()]);
+        }
+        self.ppu.write_oam_run(to, bytes);
     }
 
     /// A byte of the memories 0000–FDFF, whoever is allowed to see it.

@@ -73,6 +73,8 @@ pub enum RomError {
 pub struct Rom {
     header: Header,
     bytes: Box<[u8]>,
+    /// What is executed at each place of the program.
+    plans: Box<[[u16; 0x4000]]>,
     hash: u64,
 }
 
@@ -109,6 +111,7 @@ impl Rom {
         Ok(Self {
             header: Header::decode(image, kind, rom_size, ram_size),
             bytes: image.into(),
+            plans: image.chunks_exact(0x4000).map(|bank| { let mut p = [0; 0x4000]; p.copy_from_slice(&crate::cpu::plan(bank)); p }).collect(),
             hash: header::fnv1a(image),
         })
     }
@@ -126,6 +129,11 @@ impl Rom {
     /// The image, without padding behind it.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The plan of the bank at `offset`.
+    pub(crate) fn plan(&self, offset: usize) -> &[u16; 0x4000] {
+        self.plans.get(offset / 0x4000).unwrap_or(&[0; 0x4000])
     }
 
     /// FNV-1a (64 bits) over [`Rom::bytes`]: the same in every process and version.
