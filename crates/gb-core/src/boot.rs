@@ -12,7 +12,7 @@ use crate::{
     serial::Serial,
     speed::Speed,
     timer::Timer,
-    Model, Profile,
+    Model, Profile, Revision,
 };
 
 /// Registers and positions at the moment PC first is 0100.
@@ -148,7 +148,13 @@ impl Boot {
         }
     }
 
-    pub(crate) fn machine(&self, rom: &Rom, profile: Profile, model: Model) -> Machine {
+    pub(crate) fn machine(
+        &self,
+        rom: &Rom,
+        profile: Profile,
+        model: Model,
+        revision: Revision,
+    ) -> Machine {
         let clock = self.clock;
         let (line, dot) = self.ppu;
         let timer = Timer::new(clock, self.counter);
@@ -156,7 +162,9 @@ impl Boot {
         let apu = match (profile, model) {
             (Profile::PyBoy, _) => Apu::after_pyboy_boot(clock, timer.div_base),
             (Profile::Hardware, Model::Dmg) => Apu::after_boot(clock, timer.div_base),
-            (Profile::Hardware, Model::Cgb) => Apu::after_color_boot(clock, timer.div_base),
+            (Profile::Hardware, Model::Cgb) => {
+                Apu::after_color_boot(clock, timer.div_base, revision)
+            }
         };
         let mut m = Machine {
             clock,

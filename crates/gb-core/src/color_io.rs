@@ -36,7 +36,7 @@ impl Machine {
             0xFF74 if !in_color => 0xFF,
             0xFF72..=0xFF75 => cgb.spare(addr),
             0xFF76 | 0xFF77 => {
-                let [ch1, ch2, ch3, ch4] = self.apu.outputs(clock, self.div_base());
+                let [ch1, ch2, ch3, ch4] = self.apu.pcm(clock, self.div_base());
                 if addr == 0xFF76 {
                     ch1 | ch2 << 4
                 } else {

@@ -17,6 +17,7 @@ mod hdma;
 mod joypad;
 mod machine;
 mod ppu;
+mod revision;
 pub mod screen;
 mod serial;
 mod snapshot;
@@ -26,6 +27,7 @@ mod timer;
 
 pub use cart::{CartRamError, Header, Rom, RomError, RtcTime};
 pub use gameboy::{GameBoy, Model, Profile, Registers};
+pub use revision::Revision;
 pub use screen::{Colors, Picture, Planes};
 pub use snapshot::{seal, StateError, STATE_VERSION};
 
