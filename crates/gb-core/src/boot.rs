@@ -8,6 +8,7 @@ use crate::{
     dma::OamDma,
     joypad::Joypad,
     machine::Machine,
+    palettes::Choice,
     ppu::{color::Color, Ppu},
     serial::Serial,
     speed::Speed,
@@ -71,7 +72,8 @@ const HARDWARE_COLOR: Boot = Boot {
     ..HARDWARE_COMPATIBLE
 };
 
-/// CGB-ABCDE with a DMG game.
+/// CGB-ABCDE with a DMG game that the boot program does not know. (How long it takes to find out about a
+/// game is not known: the moment is the same for all.)
 ///
 /// Source: mooneye `misc/boot_*-C`, `misc/boot_*-cgb*`; Pan Docs "Power Up Sequence".
 const HARDWARE_COMPATIBLE: Boot = Boot {
@@ -101,11 +103,11 @@ const PYBOY_COLOR: Boot = Boot {
     joypad_latch: 0x00,
 };
 
-/// The colours of a DMG game that the boot program does not know: background, sprites.
+/// The same with a DMG game, whose colours take it longer; they are the same for all of them.
 ///
-/// Source: Pan Docs "Compatibility palettes".
-const COMPATIBLE_PALETTES: [[u16; 4]; 2] =
-    [[0x7FFF, 0x1BEF, 0x6180, 0x0000], [0x7FFF, 0x421F, 0x1CF2, 0x0000]];
+/// Source: measured.
+const PYBOY_COMPATIBLE: Boot =
+    Boot { clock: 4_507_436, counter: 0xC72C, ppu: (145, 192), ..PYBOY_COLOR };
 
 /// The colours in each of the reference's palettes.
 const PYBOY_PALETTE: [u16; 4] = [0x1CE7, 0x1E19, 0x7E31, 0x217B];
@@ -121,8 +123,15 @@ impl Boot {
             (Profile::Hardware, Model::Cgb) if made_for_color(rom) => HARDWARE_COLOR,
             (Profile::Hardware, Model::Cgb) => HARDWARE_COMPATIBLE,
             (Profile::PyBoy, Model::Dmg) => PYBOY,
-            (Profile::PyBoy, Model::Cgb) => PYBOY_COLOR,
+            (Profile::PyBoy, Model::Cgb) if made_for_color(rom) => PYBOY_COLOR,
+            (Profile::PyBoy, Model::Cgb) => PYBOY_COMPATIBLE,
         };
+        if profile == Profile::Hardware && model == Model::Cgb && !made_for_color(rom) {
+            let Choice { sum, logo, .. } = Choice::of(rom);
+            boot.bc = u16::from(sum) << 8;
+            // Where the boot program's search for a title that wants the logo ends.
+            boot.hl = if logo { 0x991A } else { boot.hl };
+        }
         if profile == Profile::Hardware && model == Model::Dmg && rom.bytes()[0x14D] == 0 {
             // The last computation is the header checksum, whose carries stay in F.
             boot.af = 0x0180;
@@ -191,7 +200,13 @@ impl Boot {
         m.ppu.color = (model == Model::Cgb).then(|| color(rom, reference));
         m.remap();
         match profile {
-            Profile::Hardware => draw_logo(&mut m.ppu.vram, rom),
+            Profile::Hardware => {
+                draw_logo(&mut m.ppu.vram, rom);
+                let kept = !made_for_color(rom) && Choice::of(rom).logo;
+                if model == Model::Dmg || kept {
+                    show_logo(&mut m.ppu.vram);
+                }
+            }
             Profile::PyBoy => {
                 draw_pyboy_logo(&mut m.ppu.vram);
                 m.ppu.draw_all();
@@ -210,13 +225,13 @@ fn color(rom: &Rom, reference: bool) -> Box<Color> {
         color.set_palettes(&PYBOY_PALETTE.repeat(8), &PYBOY_PALETTE.repeat(8));
     }
     if compatible {
-        let [background, objects] = COMPATIBLE_PALETTES;
-        color.set_palettes(&background, &[objects; 2].concat());
+        let choice = if reference { Choice::UNKNOWN } else { Choice::of(rom) };
+        color.set_palettes(&choice.background, choice.sprites.as_flattened());
     }
     color
 }
 
-/// The logo of the header, each pixel doubled in both directions, and the trademark sign.
+/// The logo of the header, each pixel doubled in both directions, and the trademark sign, as tiles.
 fn draw_logo(vram: &mut [u8; 0x2000], rom: &Rom) {
     let double = |nibble: u8| (0..4).fold(0u8, |v, i| v | (nibble >> i & 1) * 3 << (2 * i));
     let mut at = 0x10;
@@ -232,6 +247,10 @@ fn draw_logo(vram: &mut [u8; 0x2000], rom: &Rom) {
         vram[at] = row;
         at += 2;
     }
+}
+
+/// The map entries that show it.
+fn show_logo(vram: &mut [u8; 0x2000]) {
     for i in 0..12 {
         vram[0x1904 + i] = i as u8 + 1;
         vram[0x1924 + i] = i as u8 + 13;

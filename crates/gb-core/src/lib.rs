@@ -16,6 +16,7 @@ mod gameboy;
 mod hdma;
 mod joypad;
 mod machine;
+mod palettes;
 mod ppu;
 mod revision;
 pub mod screen;
