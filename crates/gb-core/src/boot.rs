@@ -197,7 +197,9 @@ impl Boot {
             speed: Speed::default(),
             cgb: (model == Model::Cgb).then(|| Box::new(Cgb::new())),
         };
-        m.ppu.color = (model == Model::Cgb).then(|| color(rom, reference));
+        if model == Model::Cgb {
+            m.ppu.set_color(color(rom, reference));
+        }
         m.remap();
         match profile {
             Profile::Hardware => {

@@ -69,7 +69,7 @@ pub struct Registers {
     pub halted: bool,
 }
 
-/// A whole machine. Cloning copies about 30 KiB (110 KiB of a Color) plus the cartridge RAM; the ROM
+/// A whole machine. Cloning copies about 24 KiB (91 KiB of a Color) plus the cartridge RAM; the ROM
 /// is shared.
 #[derive(Clone, Debug)]
 pub struct GameBoy {
@@ -437,11 +437,7 @@ impl GameBoy {
 
     /// The picture drawn last.
     pub fn picture(&self) -> Picture<'_> {
-        let ppu = &self.machine.ppu;
-        match &ppu.color {
-            Some(color) => Picture::Colors(color.pixels()),
-            None => Picture::Shades(ppu.planes()),
-        }
+        self.machine.ppu.picture()
     }
 
     /// What the state of this machine belongs to.

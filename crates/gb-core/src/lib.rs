@@ -29,7 +29,7 @@ mod timer;
 pub use cart::{CartRamError, Header, Rom, RomError, RtcTime};
 pub use gameboy::{GameBoy, Model, Profile, Registers};
 pub use revision::Revision;
-pub use screen::{Colors, Picture, Planes};
+pub use screen::{Colors, Palettes, Picture, Planes};
 pub use snapshot::{seal, StateError, STATE_VERSION};
 
 /// A time that does not come.

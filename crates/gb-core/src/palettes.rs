@@ -172,10 +172,10 @@ fn knows_maker(header: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn choice(title: &str, old_licensee: u8, licensee: &[u8; 2]) -> Choice {
+    fn choice(title: &str, old_licensee: u8, licensee: [u8; 2]) -> Choice {
         let mut image = vec![0; 0x8000];
         image[0x134..0x134 + title.len()].copy_from_slice(title.as_bytes());
-        image[0x144..0x146].copy_from_slice(licensee);
+        image[0x144..0x146].copy_from_slice(&licensee);
         image[0x14B] = old_licensee;
         let sum = |sum: u8, byte: &u8| sum.wrapping_sub(*byte).wrapping_sub(1);
         image[0x14D] = image[0x134..0x14D].iter().fold(0, sum);
@@ -190,7 +190,7 @@ mod tests {
         const GREEN: Palette = [0x7FFF, 0x1BEF, 0x0200, 0x0000];
         const YELLOW: Palette = [0x7FFF, 0x03FF, 0x001F, 0x0000];
         let colors = |c: Choice| (c.sum, c.background, c.sprites);
-        for code in [(0x01, b"\0\0"), (0x33, b"01")] {
+        for code in [(0x01, *b"\0\0"), (0x33, *b"01")] {
             let of = |title| colors(choice(title, code.0, code.1));
             assert_eq!(of("POKEMON RED"), (0x14, RED, [GREEN, RED]));
             assert_eq!(of("POKEMON BLUE"), (0x61, BLUE, [RED, BLUE]));
@@ -200,10 +200,10 @@ mod tests {
 
     #[test]
     fn other_makers_titles_and_letters_are_unknown() {
-        assert_eq!(choice("TETRIS", 0x33, b"02"), Choice::UNKNOWN);
-        assert_eq!(choice("TETRIS", 0x08, b"01"), Choice::UNKNOWN);
+        assert_eq!(choice("TETRIS", 0x33, *b"02"), Choice::UNKNOWN);
+        assert_eq!(choice("TETRIS", 0x08, *b"01"), Choice::UNKNOWN);
         // The sum of a known title with another fourth letter.
-        let collides = choice("POKDMON BLUF", 0x01, b"\0\0");
+        let collides = choice("POKDMON BLUF", 0x01, *b"\0\0");
         assert_eq!(collides, Choice { sum: 0x61, ..Choice::UNKNOWN });
     }
 
@@ -222,9 +222,9 @@ mod tests {
 
     #[test]
     fn the_logo_shows_for_two_sums() {
-        assert!(choice("X", 0x01, b"\0\0").logo);
-        assert!(choice("C", 0x01, b"\0\0").logo);
-        assert!(!choice("X", 0x02, b"\0\0").logo);
-        assert!(!choice("Y", 0x01, b"\0\0").logo);
+        assert!(choice("X", 0x01, *b"\0\0").logo);
+        assert!(choice("C", 0x01, *b"\0\0").logo);
+        assert!(!choice("X", 0x02, *b"\0\0").logo);
+        assert!(!choice("Y", 0x01, *b"\0\0").logo);
     }
 }

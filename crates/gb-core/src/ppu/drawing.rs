@@ -161,12 +161,11 @@ impl Ppu {
             last_wx: self.last_wx(),
             window_armed: self.window_armed,
         };
-        let row = &mut self.planes[usize::from(self.line) % 144];
+        let planes = self.planes.as_deref_mut().filter(|_| self.rendering);
+        let mut row = planes.map(|planes| &mut planes[usize::from(self.line) % 144]);
         while self.fifo_at < clock && !self.fifo.done() {
-            if let Some((shade, x)) = self.fifo.dot(&memory) {
-                if self.rendering {
-                    render::put_pixel(row, x, shade);
-                }
+            if let (Some((shade, x)), Some(row)) = (self.fifo.dot(&memory), &mut row) {
+                render::put_pixel(row, x, shade);
             }
             self.fifo_at += 1;
         }
@@ -174,9 +173,12 @@ impl Ppu {
 
     /// As [`run_fifo`](Self::run_fifo), in colour.
     fn run_color_fifo(&mut self, mut color: Box<Color>, clock: u64) -> Box<Color> {
-        let table = color.table(self.regs);
+        let numbers = color.numbers(self.regs);
         let line = usize::from(self.line) % 144;
-        let mut row = color.pixels[line];
+        if self.rendering && !self.fifo.done() {
+            color.take_palettes(line);
+        }
+        let mut row = color.picture.pixels[line];
         let memory = Memory {
             vram: &self.vram,
             oam: &self.oam,
@@ -187,12 +189,12 @@ impl Ppu {
         };
         while self.fifo_at < clock && !self.fifo.done() {
             if let Some((index, x)) = self.fifo.dot(&memory) {
-                row[usize::from(x).min(159)] = table[usize::from(index & 0x3F)];
+                row[usize::from(x).min(159)] = numbers[usize::from(index & 0x3F)];
             }
             self.fifo_at += 1;
         }
         if self.rendering {
-            color.pixels[line] = row;
+            color.picture.pixels[line] = row;
         }
         color
     }
