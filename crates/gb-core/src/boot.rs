@@ -212,6 +212,9 @@ impl Boot {
             Profile::PyBoy => {
                 draw_pyboy_logo(&mut m.ppu.vram);
                 m.ppu.draw_all();
+                if let Some(color) = m.ppu.color.as_mut().filter(|color| color.compatible()) {
+                    color.choose(&Choice::UNKNOWN);
+                }
                 m.hram[0x7C] = if model == Model::Cgb { 0xB0 } else { 0xB1 };
             }
         }
@@ -219,16 +222,15 @@ impl Boot {
     }
 }
 
-/// The Color's palettes: those of a DMG game are the boot program's choice.
+/// The Color's palettes: those of a DMG game are the boot program's choice, which the reference makes
+/// only after it has drawn its picture.
 fn color(rom: &Rom, reference: bool) -> Box<Color> {
     let compatible = !made_for_color(rom);
     let mut color = Box::new(Color::new(compatible));
-    if reference && !compatible {
+    if reference {
         color.set_palettes(&PYBOY_PALETTE.repeat(8), &PYBOY_PALETTE.repeat(8));
-    }
-    if compatible {
-        let choice = if reference { Choice::UNKNOWN } else { Choice::of(rom) };
-        color.set_palettes(&choice.background, choice.sprites.as_flattened());
+    } else if compatible {
+        color.choose(&Choice::of(rom));
     }
     color
 }

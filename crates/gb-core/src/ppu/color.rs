@@ -8,7 +8,10 @@ use super::{
     oam::{row_address, Found},
     Ppu, Registers,
 };
-use crate::screen::{Colors, SPREAD};
+use crate::{
+    palettes::Choice,
+    screen::{Colors, SPREAD},
+};
 
 /// Background attribute: tile data in VRAM bank 1 (also of sprites).
 pub(super) const BANK_1: u8 = 0x08;
@@ -20,6 +23,8 @@ const FLIP_Y: u8 = 0x40;
 const PRIORITY: u8 = 0x80;
 /// Where a sprite is opaque in a row of sprite pixels.
 const OPAQUE: u8 = 0x40;
+/// Of a background pixel: covers sprites that stand behind the background, whatever its colour.
+const COVERS: u8 = 0x40;
 /// Number of the first of the sprites' colours.
 pub(super) const OBJECTS: u8 = 32;
 
@@ -80,6 +85,11 @@ impl Color {
             compatible,
             picture: Colors::filled(BLANK[0]),
         }
+    }
+
+    /// Sets the palettes of a DMG game.
+    pub(crate) fn choose(&mut self, choice: &Choice) {
+        self.set_palettes(&choice.background, choice.sprites.as_flattened());
     }
 
     /// Sets the first colours of the background's palettes and those of the sprites'.
@@ -288,18 +298,23 @@ impl Ppu {
             }
             let px = SPREAD[usize::from(lo)] | SPREAD[usize::from(hi)] << 1;
             let look = OPAQUE | attr & PRIORITY | color.object_palette(attr) << 2;
-            let master = self.regs.lcdc & lcdc::BG_ON != 0;
+            let master = self.master_priority(color);
             for (x, px) in (usize::from(x)..).zip(px.to_le_bytes()) {
                 let hidden = self.reference.on
                     && x.checked_sub(8)
                         .and_then(|x| bg.get(x))
-                        .is_some_and(|bg| !sprite_wins(master, bg & 3, bg | look));
+                        .is_some_and(|bg| !sprite_wins(master, bg & (COVERS | 3), bg | look));
                 if px != 0 && out[x] == 0 && !hidden {
                     out[x] = px | look;
                 }
             }
         }
         out
+    }
+
+    /// Whether the background can stand over sprites: LCDC.0, but for DMG games in the reference.
+    fn master_priority(&self, color: &Color) -> bool {
+        self.regs.lcdc & lcdc::BG_ON != 0 || self.reference.on && color.compatible
     }
 
     /// As [`render_line`](Self::render_line), in colour.
@@ -315,8 +330,10 @@ impl Ppu {
         window_line: Option<u8>,
     ) -> Box<Color> {
         let lcdc = self.regs.lcdc;
-        let mut bg = if color.compatible && lcdc & lcdc::BG_ON == 0 {
-            [0; 160]
+        // As on the monochrome models; see `render_line` for the reference.
+        let shows = lcdc & lcdc::BG_ON != 0 || self.reference.on && window_line.is_some();
+        let mut bg = if color.compatible && !shows {
+            [if self.reference.on { COVERS } else { 0 }; 160]
         } else {
             self.color_background(&color, line, window_line)
         };
@@ -324,9 +341,9 @@ impl Ppu {
             let found = self.table.on_line(line, &self.oam, lcdc);
             if found.n > 0 {
                 let sprites = self.color_sprites(&color, line, found, &bg);
-                let master = lcdc & lcdc::BG_ON != 0;
+                let master = self.master_priority(&color);
                 for (bg, &obj) in bg.iter_mut().zip(&sprites[8..]) {
-                    if obj != 0 && sprite_wins(master, *bg & 3, *bg | obj) {
+                    if obj != 0 && sprite_wins(master, *bg & (COVERS | 3), *bg | obj) {
                         *bg = obj & 0x1F | OBJECTS;
                     }
                 }

@@ -266,7 +266,11 @@ impl Ppu {
         ppu.mode = 1;
         ppu.irq_mode = IrqMode::VBlank;
         ppu.compared = ppu.line;
-        ppu.schedule(Phase::LineStart, LINE);
+        if reference {
+            ppu.schedule(Phase::VBlankCompare, LINE + 4);
+        } else {
+            ppu.schedule(Phase::LineStart, LINE);
+        }
         ppu.sync(clock);
         ppu.signals = 0;
         ppu
