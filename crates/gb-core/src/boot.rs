@@ -198,7 +198,7 @@ impl Boot {
             cgb: (model == Model::Cgb).then(|| Box::new(Cgb::new())),
         };
         if model == Model::Cgb {
-            m.ppu.set_color(color(rom, reference));
+            m.ppu.set_color(color(rom, reference, revision));
         }
         m.remap();
         match profile {
@@ -224,9 +224,9 @@ impl Boot {
 
 /// The Color's palettes: those of a DMG game are the boot program's choice, which the reference makes
 /// only after it has drawn its picture.
-fn color(rom: &Rom, reference: bool) -> Box<Color> {
+fn color(rom: &Rom, reference: bool, revision: Revision) -> Box<Color> {
     let compatible = !made_for_color(rom);
-    let mut color = Box::new(Color::new(compatible));
+    let mut color = Box::new(Color::new(compatible, revision));
     if reference {
         color.set_palettes(&PYBOY_PALETTE.repeat(8), &PYBOY_PALETTE.repeat(8));
     } else if compatible {

@@ -11,6 +11,7 @@ use super::{
 use crate::{
     palettes::Choice,
     screen::{Colors, SPREAD},
+    Revision,
 };
 
 /// Background attribute: tile data in VRAM bank 1 (also of sprites).
@@ -69,13 +70,16 @@ pub struct Color {
     by_position: bool,
     /// A DMG game: one palette each through BGP, OBP0 and OBP1, no attributes.
     pub(super) compatible: bool,
+    pub(super) revision: Revision,
     pub(super) picture: Colors,
 }
-crate::state_fields!(Color { vram, bank, background, objects, by_position, compatible, picture });
+crate::state_fields!(Color {
+    vram, bank, background, objects, by_position, compatible, picture,
+} skip { revision });
 
 impl Color {
     /// As the boot program leaves it, with white palettes; `compatible` for a DMG game.
-    pub(crate) fn new(compatible: bool) -> Self {
+    pub(crate) fn new(compatible: bool, revision: Revision) -> Self {
         Self {
             vram: [0; 0x2000],
             bank: 0,
@@ -83,6 +87,7 @@ impl Color {
             objects: Palettes { ram: [0xFF; 64], index: 0x90 },
             by_position: compatible,
             compatible,
+            revision,
             picture: Colors::filled(BLANK[0]),
         }
     }

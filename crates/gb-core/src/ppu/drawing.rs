@@ -218,15 +218,26 @@ impl Ppu {
         self.schedule_hblank(at);
     }
 
-    /// A register is written while a line is drawn: the pipeline sees most of them a dot or two
-    /// before the end of the M-cycle, and some as a mixture of old and new for one dot.
-    ///
-    /// Source: mealybug-tearoom-tests (`DMG-blob`).
+    /// A register is written while a line is drawn.
     pub(super) fn write_while_drawing(&mut self, addr: u16, v: u8, clock: u64) {
         if self.fifo_at == NEVER {
             self.start_fifo();
         }
         let clock = clock - FIFO_LAG;
+        match self.color {
+            None => self.write_dmg_pipeline(addr, v, clock),
+            Some(_) => self.write_color_pipeline(addr, v, clock),
+        }
+        if self.mode == 3 {
+            self.predict_hblank();
+        }
+    }
+
+    /// The pipeline sees most registers a dot or two before the end of the M-cycle, and some as a mixture
+    /// of old and new for one dot.
+    ///
+    /// Source: mealybug-tearoom-tests (`DMG-blob`).
+    fn write_dmg_pipeline(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0xFF40 => {
                 self.run_fifo(clock - 2);
@@ -249,10 +260,8 @@ impl Ppu {
                 }
             }
             0xFF47..=0xFF49 => {
-                if self.color.is_none() {
-                    self.run_fifo(clock - 2);
-                    *self.palette(addr) |= v;
-                }
+                self.run_fifo(clock - 2);
+                *self.palette(addr) |= v;
                 self.run_fifo(clock - 1);
                 *self.palette(addr) = v;
             }
@@ -268,8 +277,46 @@ impl Ppu {
             }
             _ => {}
         }
-        if self.mode == 3 {
-            self.predict_hblank();
+    }
+
+    /// On the Color no register is a mixture for a while, and most are seen later.
+    ///
+    /// Source: mealybug-tearoom-tests (`CPU CGB C`, `CPU CGB D`); `SameBoy`'s table of access conflicts.
+    fn write_color_pipeline(&mut self, addr: u16, v: u8, clock: u64) {
+        match addr {
+            0xFF40 => {
+                self.run_fifo(clock);
+                let moves = self.regs.lcdc & !v & lcdc::TILES_LOW != 0;
+                self.regs.lcdc = v;
+                if moves {
+                    self.fifo.set_tiles_move(true);
+                    self.run_fifo(clock + 1);
+                    self.fifo.set_tiles_move(false);
+                }
+            }
+            0xFF42 => {
+                self.run_fifo(clock);
+                self.regs.scy = v;
+            }
+            0xFF43 => {
+                self.run_fifo(clock);
+                self.regs.scx = v;
+            }
+            0xFF47..=0xFF49 => {
+                let redesigned = self.color.as_ref().is_some_and(|c| c.revision.redesigned());
+                self.run_fifo(clock - if redesigned { 2 } else { 1 });
+                *self.palette(addr) = v;
+            }
+            0xFF4A => {
+                self.run_fifo(clock);
+                self.wy = v;
+                self.arm_window();
+            }
+            0xFF4B => {
+                self.run_fifo(clock + 1);
+                self.regs.wx = v;
+            }
+            _ => {}
         }
     }
 
