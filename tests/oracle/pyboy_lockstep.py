@@ -112,12 +112,14 @@ class PyBoySide:
 
     Args:
         rom: ROM image.
+        color: Whether to run it on the Game Boy Color; by default as the header asks for.
 
     Raises:
         OracleRefused: PyBoy does not accept the ROM.
     """
 
-    def __init__(self, rom: bytes) -> None:
+    def __init__(self, rom: bytes, color: bool | None = None) -> None:
+        self._color = for_color(rom) if color is None else color
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # its import of SDL warns
             import pyboy
@@ -127,14 +129,13 @@ class PyBoySide:
                 io.BytesIO(rom),
                 window="null",
                 sound_emulated=True,
-                cgb=for_color(rom),
+                cgb=self._color,
                 log_level="ERROR",
             )
         except Exception as error:
             raise OracleRefused(f"PyBoy {PYBOY_VERSION} refuses the ROM: {error}") from error
         self.emulator.set_emulation_speed(0)
         self._held = 0
-        self._color = for_color(rom)
         for _ in range(BOOT_FRAMES):
             self.emulator.tick(1, True)
 
@@ -173,12 +174,13 @@ class HybridenvSide:
 
     Args:
         rom: ROM image.
+        color: Whether to run it on the Game Boy Color; by default as the header asks for.
     """
 
-    def __init__(self, rom: bytes) -> None:
+    def __init__(self, rom: bytes, color: bool | None = None) -> None:
         import hybridenv
 
-        self._color = for_color(rom)
+        self._color = for_color(rom) if color is None else color
         self.batch = hybridenv.GameBoyBatch(
             rom,
             1,
@@ -186,6 +188,7 @@ class HybridenvSide:
             obs="rgb" if self._color else "shades",
             num_threads=1,
             profile="pyboy",
+            model="cgb" if self._color else "dmg",
         )
         self.batch.reset()
 
@@ -320,12 +323,13 @@ class Lockstep:
         rom: ROM image.
         seed: Seed of the `script`.
         frames: How many frames to play.
+        color: Whether to run it on the Game Boy Color; by default as the header asks for.
     """
 
-    def __init__(self, rom: bytes, seed: int, frames: int) -> None:
+    def __init__(self, rom: bytes, seed: int, frames: int, color: bool | None = None) -> None:
         self.masks = script(seed, frames)
-        self.expected = PyBoySide(rom)
-        self.actual = HybridenvSide(rom)
+        self.expected = PyBoySide(rom, color)
+        self.actual = HybridenvSide(rom, color)
 
     def __enter__(self) -> Self:
         return self
@@ -346,10 +350,10 @@ class Lockstep:
             yield expected, actual, compare(frame, expected, actual)
 
 
-def run(rom: bytes, seed: int, frames: int) -> Report:
+def run(rom: bytes, seed: int, frames: int, color: bool | None = None) -> Report:
     """Play a script on both sides and return how far they agree."""
     report = Report()
-    with Lockstep(rom, seed, frames) as lockstep:
+    with Lockstep(rom, seed, frames, color) as lockstep:
         for expected, _, differences in lockstep.play():
             report.add(expected, differences)
     return report

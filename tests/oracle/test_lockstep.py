@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.oracle import ratchet
 from tests.oracle.diverge import trace_oracle
-from tests.oracle.pyboy_lockstep import PYBOY_VERSION, PyBoySide, run, script
+from tests.oracle.pyboy_lockstep import PYBOY_VERSION, PyBoySide, for_color, run, script
 
 CONTENT: dict[str, Any] = ratchet.read()
 GAMES = ratchet.games(CONTENT)
@@ -50,6 +50,17 @@ def test_frames_equal_as_recorded(game: ratchet.Game) -> None:
     better = {kind: n for kind, n in found.items() if n > game.counts[kind]}
     assert not worse, f"fewer equal frames than recorded ({game.counts}): {report}"
     assert not better, f"more equal frames than recorded ({game.counts}): run {update}; {report}"
+
+
+@needs_pyboy
+def test_games_for_the_dmg_run_alike_on_the_color() -> None:
+    """In its compatibility mode PyBoy keeps the Color's timing and draws as on the DMG."""
+    roms = [game.path.read_bytes() for game in GAMES if game.path.is_file()]
+    roms = [rom for rom in roms if not for_color(rom)]
+    for rom in roms:
+        report = run(rom, CONTENT["seed"], 300, color=True)
+        assert report.equal_all == report.frames, report
+    assert len(roms) >= 1
 
 
 @needs_pyboy

@@ -9,8 +9,9 @@ use crate::{
     cpu::{Cpu, Flags, Mode, Pair},
     machine::{irq, Machine},
     ppu::{signal, FRAME},
+    revision::Revision,
     screen::Picture,
-    snapshot::{self, StateError},
+    snapshot::{self, Kind, StateError},
     state::{Reader, State, Writer},
     NEVER,
 };
@@ -68,7 +69,7 @@ pub struct Registers {
     pub halted: bool,
 }
 
-/// A whole machine. Cloning copies about 30 KiB (110 KiB of a Color) plus the cartridge RAM; the ROM
+/// A whole machine. Cloning copies about 24 KiB (91 KiB of a Color) plus the cartridge RAM; the ROM
 /// is shared.
 #[derive(Clone, Debug)]
 pub struct GameBoy {
@@ -90,9 +91,18 @@ impl GameBoy {
 
     /// A machine of the given model that has just left its boot program.
     pub fn with_model(rom: Arc<Rom>, profile: Profile, model: Model) -> Self {
+        Self::build(rom, profile, model, Revision::default())
+    }
+
+    /// A Color of the given making that has just left its boot program, with the hardware's profile.
+    pub fn with_revision(rom: Arc<Rom>, revision: Revision) -> Self {
+        Self::build(rom, Profile::Hardware, Model::Cgb, revision)
+    }
+
+    fn build(rom: Arc<Rom>, profile: Profile, model: Model, revision: Revision) -> Self {
         let boot = Boot::of(profile, model, &rom);
         let cpu = boot.cpu();
-        let machine = boot.machine(&rom, profile, model);
+        let machine = boot.machine(&rom, profile, model, revision);
         let frame_deadline = boot.clock + FRAME;
         Self { rom, cpu, machine, frames: 0, frame_deadline }
     }
@@ -100,7 +110,8 @@ impl GameBoy {
     /// Switches off and on again; cartridge RAM and clock start anew, the audio setting stays.
     pub fn reset(&mut self) {
         let rate = self.machine.apu.sample_rate();
-        *self = Self::with_model(Arc::clone(&self.rom), self.profile(), self.model());
+        let rom = Arc::clone(&self.rom);
+        *self = Self::build(rom, self.profile(), self.model(), self.revision());
         self.set_audio(rate);
     }
 
@@ -121,6 +132,11 @@ impl GameBoy {
         } else {
             Model::Dmg
         }
+    }
+
+    /// The making of a Color; of the other machines, the default.
+    pub fn revision(&self) -> Revision {
+        self.machine.apu.revision()
     }
 
     /// Holds exactly these buttons from now on; bits 0–7 are Right, Left, Up, Down, A, B, Select,
@@ -431,18 +447,19 @@ impl GameBoy {
 
     /// The picture drawn last.
     pub fn picture(&self) -> Picture<'_> {
-        let ppu = &self.machine.ppu;
-        match &ppu.color {
-            Some(color) => Picture::Colors(color.pixels()),
-            None => Picture::Shades(ppu.planes()),
-        }
+        self.machine.ppu.picture()
+    }
+
+    /// What the state of this machine belongs to.
+    fn kind(&self) -> Kind {
+        Kind { profile: self.profile(), model: self.model(), revision: self.revision() }
     }
 
     /// The whole state: magic, version, ROM hash, checksum, every bit of the machine.
     pub fn save_state(&self) -> Vec<u8> {
         let mut w = Writer::default();
         w.bytes.reserve(snapshot::HEADER + 0x9000 + self.cart_ram().len());
-        snapshot::begin(&mut w, self.profile(), self.model(), self.rom.hash());
+        snapshot::begin(&mut w, self.kind(), self.rom.hash());
         let Self { rom: _, cpu, machine, frames, frame_deadline } = self;
         cpu.save(&mut w);
         machine.save(&mut w);
@@ -459,7 +476,7 @@ impl GameBoy {
     /// [`StateError`] when the bytes are damaged, truncated, from another ROM, profile or a newer
     /// version; the machine is unchanged then.
     pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let body = snapshot::open(bytes, self.profile(), self.model(), self.rom.hash())?;
+        let body = snapshot::open(bytes, self.kind(), self.rom.hash())?;
         let mut next = self.clone();
         let mut r = Reader::new(body);
         next.cpu
@@ -482,21 +499,13 @@ impl GameBoy {
     /// Copies another machine's state, which is a copy of memory.
     ///
     /// # Errors
-    /// [`StateError`] when the other machine runs another ROM or profile.
+    /// [`StateError`] when the other machine runs another ROM or is of another kind.
     pub fn copy_from(&mut self, other: &GameBoy) -> Result<(), StateError> {
         if self.rom.hash() != other.rom.hash() {
             let (got, expected) = (other.rom.hash(), self.rom.hash());
             return Err(StateError::OtherRom { got, expected });
         }
-        if self.profile() != other.profile() {
-            return Err(StateError::OtherProfile {
-                got: other.profile(),
-                expected: self.profile(),
-            });
-        }
-        if self.model() != other.model() {
-            return Err(StateError::OtherModel { got: other.model(), expected: self.model() });
-        }
+        other.kind().expect(self.kind())?;
         let rate = self.machine.apu.sample_rate();
         self.clone_from(other);
         self.set_audio(rate);

@@ -215,7 +215,14 @@ impl Machine {
     /// returns whether time has passed.
     pub(crate) fn hold_processor(&mut self, rom: &[u8]) -> bool {
         let before = self.clock;
-        self.clock += std::mem::take(&mut self.stall);
+        if self.stall != 0 {
+            // No further than to what the PPU does next: a frame may end meanwhile.
+            let next = self.ppu.next_event().saturating_sub(before);
+            let wait = next.max(self.speed.step()).min(self.stall);
+            self.stall -= wait;
+            self.clock += wait;
+            return true;
+        }
         let Some(cgb) = &mut self.cgb else { return false };
         if self.profile == Profile::PyBoy {
             // The reference looks at the mode, each time round.

@@ -8,6 +8,7 @@
 
 mod acid2;
 mod color;
+mod color_programs;
 mod common;
 mod docboy;
 mod mealybug;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let modules = [
         acid2::trials(),
         color::trials(),
+        color_programs::trials(),
         docboy::trials(),
         mealybug::trials(),
         mooneye::trials(),
@@ -62,5 +64,5 @@ fn every_module_lists_its_tests() {
             seen += 1;
         }
     }
-    assert!(seen >= 14, "saw {seen} files");
+    assert!(seen >= 15, "saw {seen} files");
 }

@@ -34,8 +34,8 @@ fn settled(machine: &mut GameBoy) -> Vec<u8> {
     machine.save_state()
 }
 
-/// Returns whether the processor ever ran at double speed.
-fn compare(name: &str, mut fast: GameBoy, frames: u64) -> bool {
+/// Plays both sides side by side. Returns whether the processor ended at another speed than it began.
+pub fn compare(name: &str, mut fast: GameBoy, frames: u64) -> bool {
     let mut strict = fast.clone();
     let mut choices = Choices(7);
     for frame in 1..=frames {
