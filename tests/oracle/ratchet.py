@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.pyboy_lockstep import KINDS, Report, run
-
 from bench.cases import shared_folder
+from hybridenv.oracle.lockstep import KINDS, Report, run, script
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FILE = Path(__file__).with_name("ratchet.json")
@@ -90,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{game.name}: {game.path} is missing; left as it is")
             continue
         rom = game.path.read_bytes()
-        report = run(rom, content["seed"], content["frames"])
+        report = run(rom, script(content["seed"], content["frames"]))
         print(f"{game.name}: {report}", flush=True)
         entry = content["games"][game.name]
         new = {"sha256": hash_of(rom), "equal": counts(report)}

@@ -1,82 +1,38 @@
-"""Play PyBoy and ``profile="pyboy"`` side by side and compare them frame by frame.
+"""Play PyBoy and hybridenv side by side and compare them frame by frame.
 
-PyBoy 2.8.1 is the oracle of that profile: both sides get the same ROM and the same scripted
-buttons, and after every frame the picture, the memories and the clock are compared.
-
-Traps of the oracle that this module steps around:
-
-- With sound off, PyBoy reads 0 from every sound register, so sound is emulated.
-- The first frame that an instance ever renders has the window one line off; PyBoy's boot frames
-  are rendered, so that frame is one of them.
-- ``start_game()`` of PyBoy's game wrappers randomises DIV; it is never called.
-- PyBoy refuses a wrong header checksum; `OracleRefused` says so.
-- While OAM DMA runs, PyBoy's memory view reads FF from all of OAM, which is then left out of
-  the comparison (`Snapshot.oam` is ``None``).
+Both sides get the same ROM and the same buttons, and after every frame the picture, the memories
+and the clock are compared. ``profile="pyboy"`` is meant to be equal in all of them.
 """
 
 from __future__ import annotations
 
-import io
 import random
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
-#: The release that the profile reproduces.
-PYBOY_VERSION = "2.8.1"
+from hybridenv.batch import GameBoyBatch, Model, Profile
+from hybridenv.errors import OracleError
+from hybridenv.oracle.reference import PyBoySide, Snapshot
 
-#: Frames that PyBoy completes inside its own boot code. The next one ends in the game, and is
-#: the first that both sides play.
-BOOT_FRAMES = 64
 
-#: T-cycles since power-on at which PyBoy's boot code jumps to the game.
-BOOT_CYCLES = 4_507_360
+class Kind(StrEnum):
+    """What is compared; a string too."""
+
+    SCREEN = "screen"
+    WRAM = "wram"
+    HRAM = "hram"
+    VRAM = "vram"
+    OAM = "oam"
+    CLOCK = "clock"
+
 
 #: What is compared, in the order in which a report names it.
-KINDS = ("screen", "wram", "hram", "vram", "oam", "clock")
-
-#: PyBoy's names of the buttons, in the order of the project's bit mask.
-BUTTONS = ("right", "left", "up", "down", "a", "b", "select", "start")
-
-Shades = npt.NDArray[np.uint8]
-
-# Header byte that says whether a game knows the Color.
-_COLOR_FLAG = 0x143
-
-# Red channel of PyBoy's default palette (FFFFFF, 999999, 555555, 000000) to shade.
-_SHADE_OF_RED = np.full(256, 255, np.uint8)
-_SHADE_OF_RED[[0xFF, 0x99, 0x55, 0x00]] = (0, 1, 2, 3)
-
-
-class OracleRefused(ValueError):  # noqa: N818 - reads as what happened
-    """PyBoy does not accept the ROM."""
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """What one side shows after a frame.
-
-    Attributes:
-        screen: uint8[144, 160], shades 0 (lightest) to 3; of a Game Boy Color uint8[144, 160, 3],
-            five bits each of red, green and blue.
-        wram: 8 KiB from C000.
-        hram: FF80 to FFFF, IE included.
-        vram: 8 KiB from 8000.
-        oam: 160 bytes, or ``None`` while it cannot be read.
-        clock: T-cycles of the processor since power-on.
-    """
-
-    screen: Shades
-    wram: bytes
-    hram: bytes
-    vram: bytes
-    oam: bytes | None
-    clock: int
+KINDS = tuple(Kind)
 
 
 def script(seed: int, frames: int) -> list[int]:
@@ -102,105 +58,49 @@ def script(seed: int, frames: int) -> list[int]:
     return masks[:frames]
 
 
-def for_color(rom: bytes) -> bool:
-    """Return whether both sides run a ROM on the Game Boy Color."""
-    return rom[_COLOR_FLAG] & 0x80 != 0
-
-
-class PyBoySide:
-    """PyBoy, from the first frame that its game code runs in.
+class HybridenvSide:
+    """A batch of one machine.
 
     Args:
         rom: ROM image.
+        profile: As of `hybridenv.GameBoyBatch`.
+        model: As of `hybridenv.GameBoyBatch`.
 
     Raises:
-        OracleRefused: PyBoy does not accept the ROM.
+        RomError: hybridenv refuses the ROM.
     """
 
-    def __init__(self, rom: bytes) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its import of SDL warns
-            import pyboy
-
-        try:
-            self.emulator: Any = pyboy.PyBoy(
-                io.BytesIO(rom),
-                window="null",
-                sound_emulated=True,
-                cgb=for_color(rom),
-                log_level="ERROR",
-            )
-        except Exception as error:
-            raise OracleRefused(f"PyBoy {PYBOY_VERSION} refuses the ROM: {error}") from error
-        self.emulator.set_emulation_speed(0)
-        self._held = 0
-        self._color = for_color(rom)
-        for _ in range(BOOT_FRAMES):
-            self.emulator.tick(1, True)
-
-    def press(self, mask: int) -> None:
-        """Hold exactly the buttons of ``mask``; PyBoy applies them as the next frame begins."""
-        changed = self._held ^ mask
-        for bit, name in enumerate(BUTTONS):
-            if changed >> bit & 1:
-                emulator = self.emulator
-                (emulator.button_press if mask >> bit & 1 else emulator.button_release)(name)
-        self._held = mask
-
-    def frame(self, mask: int) -> Snapshot:
-        """Play one frame under ``mask``."""
-        self.press(mask)
-        self.emulator.tick(1, True)
-        memory = self.emulator.memory
-        oam = bytes(memory[0xFE00:0xFEA0])
-        pixels = self.emulator.screen.ndarray
-        return Snapshot(
-            screen=pixels[:, :, :3] >> 3 if self._color else _SHADE_OF_RED[pixels[:, :, 0]],
-            wram=bytes(memory[0xC000:0xE000]),
-            hram=bytes(memory[0xFF80:0x10000]),
-            vram=bytes(memory[0x8000:0xA000]),
-            oam=None if oam.count(0xFF) == len(oam) else oam,
-            clock=self.emulator._cycles(),
-        )
-
-    def close(self) -> None:
-        """Stop PyBoy without writing a `.ram` file."""
-        self.emulator.stop(save=False)
-
-
-class HybridenvSide:
-    """A batch of one machine with ``profile="pyboy"``.
-
-    Args:
-        rom: ROM image.
-    """
-
-    def __init__(self, rom: bytes) -> None:
-        import hybridenv
-
-        self._color = for_color(rom)
-        self.batch = hybridenv.GameBoyBatch(
-            rom,
-            1,
-            frame_skip=1,
-            obs="rgb" if self._color else "shades",
-            num_threads=1,
-            profile="pyboy",
-        )
+    def __init__(self, rom: bytes, profile: Profile = "pyboy", model: Model = "auto") -> None:
+        self.batch = GameBoyBatch(rom, 1, frame_skip=1, num_threads=1, profile=profile, model=model)
         self.batch.reset()
+        self.color = self.batch.models[0] == "cgb"
+        self._before = self.batch.save_states()
 
     def frame(self, mask: int) -> Snapshot:
         """Play one frame under ``mask``."""
-        result = self.batch.step(np.array([mask], np.uint8))
+        self._before = self.batch.save_states()
+        self.batch.step(np.array([mask], np.uint8))
         memory = self.batch.memory(0)
         return Snapshot(
-            screen=result.obs[0] >> 3 if self._color else result.obs[0],
+            screen=self.batch.screen("rgb")[0] >> 3 if self.color else self.batch.screen()[0],
             wram=bytes(memory[0xC000:0xE000]),
             hram=bytes(memory[0xFF80:0x10000]),
             vram=bytes(memory[0x8000:0xA000]),
             oam=bytes(memory[0xFE00:0xFEA0]),
             clock=int(self.batch.cycles[0]),
         )
+
+    def trace(self, mask: int) -> list[tuple[int, ...]]:
+        """Go back to the begin of the frame played last and return its instructions.
+
+        Args:
+            mask: The buttons that it was played under.
+
+        Returns:
+            The rows of `hybridenv.GameBoyBatch.trace_frame`.
+        """
+        self.batch.load_states(self._before)
+        return [tuple(map(int, row)) for row in self.batch.trace_frame(0, mask)]
 
     def close(self) -> None:
         """Close the batch."""
@@ -247,7 +147,7 @@ def compare(frame: int, expected: Snapshot, actual: Snapshot) -> list[Difference
             Difference(
                 frame,
                 "screen",
-                len(wrong),
+                len({(int(y), int(x)) for y, x, *_ in wrong}),
                 f"x={x} y={y}",
                 int(expected.screen[y, x, *channel]),
                 int(actual.screen[y, x, *channel]),
@@ -314,18 +214,35 @@ class Report:
 
 
 class Lockstep:
-    """Both sides, playing the same script.
+    """Both sides, playing the same buttons.
 
     Args:
         rom: ROM image.
-        seed: Seed of the `script`.
-        frames: How many frames to play.
+        masks: Buttons, one mask a frame.
+        profile: hybridenv's profile.
+        model: The console on both sides; ``"auto"`` is the one that the ROM asks for.
+
+    Raises:
+        RomError: hybridenv refuses the ROM.
+        OracleError: PyBoy refuses the ROM.
+        MissingDependencyError: PyBoy is not installed.
     """
 
-    def __init__(self, rom: bytes, seed: int, frames: int) -> None:
-        self.masks = script(seed, frames)
-        self.expected = PyBoySide(rom)
-        self.actual = HybridenvSide(rom)
+    def __init__(
+        self,
+        rom: bytes,
+        masks: Sequence[int],
+        *,
+        profile: Profile = "pyboy",
+        model: Model = "auto",
+    ) -> None:
+        self.masks = masks
+        self.actual = HybridenvSide(rom, profile, model)
+        try:
+            self.expected = PyBoySide(rom, color=self.actual.color)
+        except BaseException:
+            self.actual.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -340,16 +257,40 @@ class Lockstep:
         self.actual.close()
 
     def play(self) -> Iterator[tuple[Snapshot, Snapshot, list[Difference]]]:
-        """Play the script, yielding both sides and their differences after every frame."""
+        """Play the masks, yielding both sides and their differences after every frame.
+
+        Raises:
+            OracleError: The game runs into an undefined opcode, on which PyBoy would hang.
+        """
         for frame, mask in enumerate(self.masks):
-            expected, actual = self.expected.frame(mask), self.actual.frame(mask)
+            actual = self.actual.frame(mask)
+            if self.actual.batch.stuck[0]:
+                raise OracleError(
+                    f"frame {frame}: the game runs into an undefined opcode at "
+                    f"PC={self.actual.batch.registers(0).pc:04X}, on which PyBoy never returns"
+                )
+            expected = self.expected.frame(mask)
             yield expected, actual, compare(frame, expected, actual)
 
 
-def run(rom: bytes, seed: int, frames: int) -> Report:
-    """Play a script on both sides and return how far they agree."""
+def run(
+    rom: bytes, masks: Sequence[int], *, profile: Profile = "pyboy", model: Model = "auto"
+) -> Report:
+    """Play both sides and return how far they agree.
+
+    Args:
+        rom: ROM image.
+        masks: Buttons, one mask a frame.
+        profile: hybridenv's profile.
+        model: The console on both sides.
+
+    Raises:
+        RomError: hybridenv refuses the ROM.
+        OracleError: PyBoy refuses the ROM, or would hang.
+        MissingDependencyError: PyBoy is not installed.
+    """
     report = Report()
-    with Lockstep(rom, seed, frames) as lockstep:
+    with Lockstep(rom, masks, profile=profile, model=model) as lockstep:
         for expected, _, differences in lockstep.play():
             report.add(expected, differences)
     return report
