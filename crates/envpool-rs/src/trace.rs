@@ -113,7 +113,8 @@ mod tests {
             machine.run_frame(false);
             let places = places(&machine);
             assert!(places.iter().all(|&pc| pc == 0x150));
-            assert!((5_851..=5_853).contains(&places.len()), "{}", places.len()); // 70,224 / 12
+            assert!((5_851..=5_853).contains(&places.len()), "{}", places.len());
+            // 70,224 / 12
         }
     }
 

@@ -6,7 +6,7 @@ use gb_core::{GameBoy, Model};
 use libtest_mimic::Trial;
 
 use crate::trials::test_with_data;
-use crate::{common, mooneye};
+use crate::{common, mooneye, scores};
 
 /// Programs in the suite.
 const ROMS: usize = 79;
@@ -45,4 +45,5 @@ fn programs_pass(data: &Path) {
         }
     }
     assert_eq!(failing, FAILING);
+    scores::settle("samesuite", ROMS - failing.len(), ROMS);
 }
