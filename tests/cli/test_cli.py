@@ -241,7 +241,7 @@ def test_equal_games_are_said_to_be_equal(rom: Path, tmp_path: Path) -> None:
     pytest.importorskip("pyboy")
     text = succeed("diverge-gameboy", str(rom), "--frames", "20", cwd=tmp_path)
     assert text.startswith("game.gb: equal to PyBoy 2.")
-    assert text.endswith(" for 20 frames (screen, wram, hram, vram, oam, clock)\n")
+    assert text.endswith(" for 20 frames (screen, wram, hram, vram, oam, registers, clock)\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -18,6 +18,7 @@ PLAIN = Snapshot(
     hram=bytes(0x80),
     vram=bytes(0x2000),
     oam=bytes(0xA0),
+    registers=bytes(10),
     clock=1000,
 )
 
@@ -38,6 +39,13 @@ def test_a_changed_byte_is_found(kind: str, base: int) -> None:
     assert (difference.kind, difference.frame, difference.count) == (kind, 7, 2)
     assert (difference.where, difference.expected) == (f"{base + 5:04X}", 0)
     assert difference.actual == 0x12
+
+
+def test_a_changed_register_is_found() -> None:
+    changed = dataclasses.replace(PLAIN, registers=bytes(8) + b"\xfe\xff")
+    (difference,) = compare(2, PLAIN, changed)
+    assert (difference.kind, difference.count) == ("registers", 2)
+    assert (difference.where, difference.actual) == ("SP (high)", 0xFE)
 
 
 def test_a_changed_pixel_and_clock_are_found() -> None:

@@ -28,6 +28,7 @@ class Kind(StrEnum):
     HRAM = "hram"
     VRAM = "vram"
     OAM = "oam"
+    REGISTERS = "registers"
     CLOCK = "clock"
 
 
@@ -80,13 +81,14 @@ class HybridenvSide:
         """Play one frame under ``mask``."""
         self._before = self.batch.save_states()
         self.batch.step(np.array([mask], np.uint8))
-        memory = self.batch.memory(0)
+        memory, r = self.batch.memory(0), self.batch.registers(0)
         return Snapshot(
             screen=self.batch.screen("rgb")[0] >> 3 if self.color else self.batch.screen()[0],
             wram=bytes(memory[0xC000:0xE000]),
             hram=bytes(memory[0xFF80:0x10000]),
             vram=bytes(memory[0x8000:0xA000]),
             oam=bytes(memory[0xFE00:0xFEA0]),
+            registers=bytes((r.a, r.f, r.b, r.c, r.d, r.e, r.h, r.l, r.sp >> 8, r.sp & 0xFF)),
             clock=int(self.batch.cycles[0]),
         )
 
@@ -135,6 +137,7 @@ class Difference:
 
 
 _BASES = {"wram": 0xC000, "hram": 0xFF80, "vram": 0x8000, "oam": 0xFE00}
+_REGISTERS = ("A", "F", "B", "C", "D", "E", "H", "L", "SP (high)", "SP (low)")
 
 
 def compare(frame: int, expected: Snapshot, actual: Snapshot) -> list[Difference]:
@@ -153,16 +156,15 @@ def compare(frame: int, expected: Snapshot, actual: Snapshot) -> list[Difference
                 int(actual.screen[y, x, *channel]),
             )
         )
-    for kind, base in _BASES.items():
+    for kind in (*_BASES, "registers"):
         ours: bytes | None = getattr(actual, kind)
         theirs: bytes | None = getattr(expected, kind)
         if ours is None or theirs is None or ours == theirs:
             continue
         places = [i for i, pair in enumerate(zip(theirs, ours, strict=True)) if len({*pair}) > 1]
         first = places[0]
-        found.append(
-            Difference(frame, kind, len(places), f"{base + first:04X}", theirs[first], ours[first])
-        )
+        where = f"{_BASES[kind] + first:04X}" if kind in _BASES else _REGISTERS[first]
+        found.append(Difference(frame, kind, len(places), where, theirs[first], ours[first]))
     if expected.clock != actual.clock:
         count = abs(expected.clock - actual.clock)
         found.append(Difference(frame, "clock", count, "T-cycles", expected.clock, actual.clock))

@@ -57,6 +57,8 @@ class Snapshot:
         hram: FF80 to FFFF, IE included.
         vram: 8 KiB from 8000.
         oam: 160 bytes, or ``None`` while it cannot be read.
+        registers: A, F, B, C, D, E, H, L and SP (high, low), a byte each. PC is left out: PyBoy
+            waits on a HALT, hybridenv behind it.
         clock: T-cycles of the processor since power-on.
     """
 
@@ -65,6 +67,7 @@ class Snapshot:
     hram: bytes
     vram: bytes
     oam: bytes | None
+    registers: bytes
     clock: int
 
 
@@ -158,12 +161,16 @@ class PyBoySide:
         memory = self.emulator.memory
         oam = bytes(memory[0xFE00:0xFEA0])
         pixels = self.emulator.screen.ndarray
+        r = self.emulator.register_file
         return Snapshot(
             screen=pixels[:, :, :3] >> 3 if self._color else _SHADE_OF_RED[pixels[:, :, 0]],
             wram=bytes(memory[0xC000:0xE000]),
             hram=bytes(memory[0xFF80:0x10000]),
             vram=bytes(memory[0x8000:0xA000]),
             oam=None if oam.count(0xFF) == len(oam) else oam,
+            registers=bytes(
+                (r.A, r.F, r.B, r.C, r.D, r.E, r.HL >> 8, r.HL & 0xFF, r.SP >> 8, r.SP & 0xFF)
+            ),
             clock=self.emulator._cycles(),
         )
 
