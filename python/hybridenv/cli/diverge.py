@@ -93,7 +93,7 @@ def _words(name: str, found: Divergence, around: int) -> str:
         place = "" if one.kind == "clock" else f", first at {one.where}"
         form = "," if one.kind == "clock" else "02X"
         lines.append(
-            f"  {one.kind:7} {one.count:,} {unit}{place}: "
+            f"  {one.kind:9} {one.count:,} {unit}{place}: "
             f"PyBoy {one.expected:{form}}, hybridenv {one.actual:{form}}"
         )
     return "\n".join([*lines, "", explain(found.expected, found.actual, around)])
