@@ -164,7 +164,7 @@ fn random_programs_run_alike_on_both_paths() {
         let fast = strict::compare(setting.machine(&program), COMPARED);
         doubled.set(doubled.get() + u32::from(fast.map_err(TestCaseError::fail)?));
     });
-    assert!(doubled.get() >= 3, "{} programs switched to double speed", doubled.get());
+    assert!(doubled.get() >= 2, "{} programs switched to double speed", doubled.get());
 }
 
 fn pokes_and_registers_from_outside_run() {
