@@ -16,6 +16,7 @@ RUST_SOURCES   := $(shell find crates -path '*/src/*' -name '*.rs') $(wildcard c
 SHARED         ?= $(if $(HYBRIDENV_SHARED),$(HYBRIDENV_SHARED),$(wildcard $(abspath ../shared)))
 DEMO_ARGS      ?=
 BENCH_ARGS     ?=
+FUZZ           ?= 10000
 CARGO_HOME     ?= $(HOME)/.cargo
 PYTEST_ARGS    ?=
 
@@ -77,11 +78,21 @@ format: $(DEPS) ## Format Rust and Python in place
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+.PHONY: fuzz
+fuzz: ## Try FUZZ=N new random cartridges, programs and states in each fuzz test (10,000)
+	HYBRIDENV_FUZZ=$(FUZZ) cargo test --release -p gb-core --test suite -- robustness
+
 ##@ Measure it
 
 .PHONY: bench
 bench: $(BUILT) $(PEERS)/.deps ## Compare with PyBoy and other emulators, interleaved; refresh the README's tables
 	$(BIN)/python -m bench $(BENCH_ARGS)
+	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table
+
+.PHONY: accuracy
+accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts and the README's tables
+	$(BIN)/python -m tests.oracle.ratchet
+	$(BIN)/python -m bench.accuracy
 	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table
 
 .PHONY: bench-rust

@@ -10,15 +10,16 @@ import json
 import sys
 from pathlib import Path
 
-from bench import report
+from bench import report, tables
+from bench.accuracy import RESULTS, Record, read
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 
 
-def block(result: report.Record) -> str:
-    """Return the generated text for a record of `bench.report.record`."""
+def block(accuracy: Record, result: report.Record) -> str:
+    """Return the generated text for the records of `bench.accuracy` and `bench.report`."""
     machine, settings = result["machine"], result["settings"]
     versions = result["versions"]
     peers = ", ".join(
@@ -30,32 +31,39 @@ def block(result: report.Record) -> str:
         )
         if side in versions
     )
-    note = (
-        "¹ Over the five real games. Ratios are medians of "
-        f"{settings['repeats']} interleaved repeats, with the smallest and the largest. "
+    recorded = (
+        f"¹ PyBoy {accuracy['lockstep']['pyboy']} on the same programs, as recorded once; the "
+        "counts of hybridenv are those of its tests, which fail when one changes: "
+        "[`bench/results/accuracy.json`](bench/results/accuracy.json), `make accuracy`."
+    )
+    measured = (
+        "² Sound off, which is PyBoy's fastest. Ratios are medians of "
+        f"{settings['repeats']} interleaved repeats, below with the smallest and the largest. "
         f"Measured on {machine['cpu']} ({machine['cores']} cores) against {peers}, "
-        f"{result['created'][:10]}, commit `{result['commit'][:10]}`. Raw figures: "
-        "[`bench/results/gameboy.json`](bench/results/gameboy.json); measure yourself with "
-        "`make bench`."
+        f"{result['created'][:10]}, commit `{result['commit'][:10]}`: "
+        "[`bench/results/gameboy.json`](bench/results/gameboy.json), `make bench`."
     )
     intro = (
-        "Emulated frames a second on one core; every side plays the same games with the same "
-        "random buttons. Every 24th frame rendered, as in training:"
+        "Accuracy and speed side by side. **r24** renders every 24th frame, as training does, "
+        "**r1** each one; every side plays the same games with the same random buttons on one core:"
     )
-    return "\n\n".join(
-        (
-            intro,
-            report.speed_table(result, "r24"),
-            "Every frame rendered:",
-            report.speed_table(result, "r1"),
-            "What the project promises, and what was found:",
-            report.goal_table(result),
-            note,
-        )
+    host = (
+        "Host instructions for each emulated one, counted by callgrind; idle loops that are "
+        "skipped count as emulated:"
     )
+    promises = (
+        "What the project promises, and what was found; geometric means are of the monochrome "
+        "games, unless they say Color:"
+    )
+    parts = [intro, tables.side_by_side(accuracy, result), recorded, measured]
+    parts += ["Emulated frames a second, r24:", tables.speed_table(result, "r24")]
+    parts += ["r1:", tables.speed_table(result, "r1")]
+    parts += [host, tables.instruction_table(result)]
+    parts += [promises, tables.goal_table(result)]
+    return "\n\n".join(parts)
 
 
-def updated(readme: str, result: report.Record) -> str:
+def updated(readme: str, accuracy: Record, result: report.Record) -> str:
     """Return the README's text with the generated block replaced.
 
     Raises:
@@ -65,7 +73,7 @@ def updated(readme: str, result: report.Record) -> str:
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"{README.name}: expected the lines {BEGIN} and {END}, in this order")
-    return f"{before}{BEGIN}\n{block(result)}\n{END}{after}"
+    return f"{before}{BEGIN}\n{block(accuracy, result)}\n{END}{after}"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -73,12 +81,16 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.readme_table", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if out of date")
     parser.add_argument("--results", type=Path, default=report.RESULTS)
+    parser.add_argument("--accuracy", type=Path, default=RESULTS)
     options = parser.parse_args(arguments)
-    if not options.results.is_file():
-        print(f"{options.results}: no results yet; run `make bench`", file=sys.stderr)
-        return 1
+    for path, command in ((options.results, "make bench"), (options.accuracy, "make accuracy")):
+        if not path.is_file():
+            print(f"{path}: no results yet; run `{command}`", file=sys.stderr)
+            return 1
     old = README.read_text(encoding="utf-8")
-    new = updated(old, json.loads(options.results.read_text(encoding="utf-8")))
+    new = updated(
+        old, read(options.accuracy), json.loads(options.results.read_text(encoding="utf-8"))
+    )
     if options.check:
         if old != new:
             print("README.md: tables differ from bench/results; run `python -m bench.readme_table`")

@@ -8,6 +8,7 @@ only when it is imported.
 from hybridenv import tasks
 from hybridenv.batch import (
     DEFAULT_PALETTE,
+    TRACE_COLUMNS,
     GameBoyBatch,
     RomHeader,
     RtcTime,
@@ -28,6 +29,7 @@ from hybridenv.errors import (
     HybridEnvError,
     MissingDependencyError,
     NotResetError,
+    OracleError,
     RomError,
     RomFileError,
     RomIsADirectoryError,
@@ -44,6 +46,7 @@ __version__ = str(build_info()["version"])
 
 __all__ = [
     "DEFAULT_PALETTE",
+    "TRACE_COLUMNS",
     "ActionError",
     "ArgumentError",
     "BusyError",
@@ -61,6 +64,7 @@ __all__ = [
     "Memory",
     "MissingDependencyError",
     "NotResetError",
+    "OracleError",
     "Registers",
     "RomError",
     "RomFileError",

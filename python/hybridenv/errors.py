@@ -86,6 +86,10 @@ class MissingDependencyError(HybridEnvError, ImportError):
     """An optional package is not installed."""
 
 
+class OracleError(HybridEnvError, RuntimeError):
+    """The emulator to compare with refuses a ROM or fails."""
+
+
 class EnvCrashedError(HybridEnvError, RuntimeError):
     """The emulator failed inside one env; the other envs finished the call.
 

@@ -2,14 +2,14 @@
 
 use crate::{
     cart::Rom,
-    cpu::{Access, At, Bus, Cpu},
+    cpu::{Access, At, Bus, Cpu, Plan, BANK, UNPLANNED},
     machine::Machine,
     ppu::FRAME,
     Profile,
 };
 
 /// A bank of ROM.
-type Bank = [u8; 0x4000];
+type Bank = [u8; BANK];
 
 /// What [`FastBus`] does not serve.
 pub(crate) struct Miss;
@@ -27,7 +27,7 @@ pub(crate) struct FastBus<'a, const STEP: u64> {
     banks: [&'a Bank; 2],
     /// The one of them that the program runs in, and where it begins.
     code: &'a Bank,
-    plan: &'a [u16; 0x4000],
+    plan: &'a Plan,
     code_at: u32,
     /// When the countdown is over.
     horizon: u64,
@@ -54,7 +54,17 @@ impl<'a, const STEP: u64> FastBus<'a, STEP> {
         let mapped = m.rom_at;
         let rom = image.bytes();
         let banks = banks(rom, mapped);
-        Self { m, image, rom, mapped, banks, code: banks[0], plan: &[0; 0x4000], code_at: NOWHERE, horizon: 0 }
+        Self {
+            m,
+            image,
+            rom,
+            mapped,
+            banks,
+            code: banks[0],
+            plan: &UNPLANNED,
+            code_at: NOWHERE,
+            horizon: 0,
+        }
     }
 
     /// Executes instructions up to the machine's horizon, at least one; returns the clock.
@@ -238,7 +248,6 @@ impl<'a, const STEP: u64> WholeBus<'a, STEP, false> {
             }
         }
     }
-
 }
 
 /// Only HRAM can be used without noticing a transfer.

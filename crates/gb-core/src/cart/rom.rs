@@ -2,6 +2,7 @@
 
 use super::header::{self, Header, Kind, Mapper, HEADER_END};
 use super::mapper::{Board, Cart};
+use crate::cpu::{self, Plan, UNPLANNED};
 
 /// Why an image is not a cartridge that can run here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,7 +75,7 @@ pub struct Rom {
     header: Header,
     bytes: Box<[u8]>,
     /// What is executed at each place of the program.
-    plans: Box<[[u16; 0x4000]]>,
+    plan: Box<[u16]>,
     hash: u64,
 }
 
@@ -111,7 +112,7 @@ impl Rom {
         Ok(Self {
             header: Header::decode(image, kind, rom_size, ram_size),
             bytes: image.into(),
-            plans: image.chunks_exact(0x4000).map(|bank| { let mut p = [0; 0x4000]; p.copy_from_slice(&crate::cpu::plan(bank)); p }).collect(),
+            plan: cpu::plan(image),
             hash: header::fnv1a(image),
         })
     }
@@ -132,8 +133,8 @@ impl Rom {
     }
 
     /// The plan of the bank at `offset`.
-    pub(crate) fn plan(&self, offset: usize) -> &[u16; 0x4000] {
-        self.plans.get(offset / 0x4000).unwrap_or(&[0; 0x4000])
+    pub(crate) fn plan(&self, offset: usize) -> &Plan {
+        self.plan.get(offset..).and_then(|plan| plan.first_chunk()).unwrap_or(&UNPLANNED)
     }
 
     /// FNV-1a (64 bits) over [`Rom::bytes`]: the same in every process and version.

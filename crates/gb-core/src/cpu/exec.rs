@@ -48,7 +48,8 @@ macro_rules! table {
 
 impl<A: Access> Table<A> {
     /// By first byte.
-    pub(super) const FIRST: [Handler<A>; 256] = table!(first: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    pub(super) const FIRST: [Handler<A>; 256] =
+        table!(first: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
     /// By the byte after `CB`.
     const SECOND: [Handler<A>; 256] = table!(second: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
 }

@@ -10,7 +10,7 @@ mod sequences;
 
 pub(crate) use access::{Access, At};
 pub use flags::Flags;
-pub(crate) use plan::plan;
+pub(crate) use plan::{plan, Plan, BANK, UNPLANNED};
 use sequences::PLANS;
 
 use crate::state::{Malformed, Reader, State, Writer};

@@ -249,6 +249,9 @@ impl Ppu {
                 if self.regs.lcdc & !v & lcdc::OBJ_ON != 0 {
                     self.fifo.abort_sprite();
                 }
+                if (self.regs.lcdc ^ v) & lcdc::OBJ_TALL != 0 {
+                    self.table.invalidate();
+                }
                 self.regs.lcdc = v;
             }
             0xFF42 | 0xFF43 => {

@@ -6,6 +6,7 @@ use gb_core::{GameBoy, Model, Profile, Revision, StateError};
 use libtest_mimic::Trial;
 
 use crate::common;
+use crate::scores;
 use crate::trials::{test, test_with_data};
 
 pub fn trials() -> Vec<Trial> {
@@ -32,6 +33,7 @@ fn cgb_acid2_is_exact_in_both_profiles(data: &Path) {
         let reference = folder.join("img/reference.png");
         assert_eq!(common::different_colors(&machine, &reference), 0, "{profile:?}");
     }
+    scores::settle("cgb-acid2", 1, 1);
 }
 
 fn a_dmg_game_gets_the_colours_of_the_boot_program(data: &Path) {

@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::common;
-use crate::strict::compare;
+use crate::strict::check;
 use crate::trials::test;
 
 /// Frames that each program plays.
@@ -125,7 +125,7 @@ fn random_programs_for_the_color_run_alike() {
         } else {
             GameBoy::with_revision(rom, revision)
         };
-        let double = compare("random program", machine, FRAMES);
+        let double = check("random program", machine, FRAMES);
         programs.set(programs.get() + 1);
         switched.set(switched.get() + u32::from(double));
     });

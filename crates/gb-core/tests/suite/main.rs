@@ -13,10 +13,12 @@ mod common;
 mod docboy;
 mod mealybug;
 mod mooneye;
+mod programs;
 mod robustness;
 mod rtc3;
 mod same_suite;
 mod save_state;
+mod scores;
 mod sm83;
 mod strict;
 mod trials;
@@ -64,5 +66,5 @@ fn every_module_lists_its_tests() {
             seen += 1;
         }
     }
-    assert!(seen >= 15, "saw {seen} files");
+    assert!(seen >= 17, "saw {seen} files");
 }

@@ -11,6 +11,7 @@ use libtest_mimic::Trial;
 use lzma_rust2::XzReader;
 use serde::Deserialize;
 
+use crate::scores;
 use crate::trials::test_with_data;
 
 const VECTORS: usize = 50_000;
@@ -219,5 +220,6 @@ fn all_vectors_pass(data: &Path) {
             format!("{opcode}: {count} of 100 fail, the first: {first}")
         })
         .collect();
+    scores::settle("sm83", seen - failures.values().map(|(count, _)| count).sum::<usize>(), seen);
     assert!(report.is_empty(), "{} opcodes fail\n{}", report.len(), report.join("\n"));
 }
