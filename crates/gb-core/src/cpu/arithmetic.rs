@@ -30,7 +30,7 @@ impl Cpu {
 
     /// Sets the flags of A − v − carry and returns the difference.
     #[inline(always)]
-    pub(super) fn compare(&mut self, v: u8, carry: bool) -> u8 {
+    fn compare(&mut self, v: u8, carry: bool) -> u8 {
         let diff = u16::from(self.a).wrapping_sub(u16::from(v)).wrapping_sub(u16::from(carry));
         let r = diff as u8;
         self.flags = Flags { zero: r, subtract: true, half: self.a ^ v ^ r, carry: diff > 0xFF };
@@ -38,7 +38,7 @@ impl Cpu {
     }
 
     #[inline(always)]
-    pub(super) fn logic(&mut self, r: u8, half: u8) {
+    fn logic(&mut self, r: u8, half: u8) {
         self.flags = Flags { zero: r, subtract: false, half, carry: false };
         self.a = r;
     }

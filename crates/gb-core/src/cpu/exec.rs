@@ -16,7 +16,7 @@ use super::{
 
 /// A condition of `JR`, `JP`, `CALL` and `RET`, as bits 3 and 4 of the opcode number it.
 #[inline(always)]
-fn holds(flags: Flags, op: u8) -> bool {
+pub(super) fn holds(flags: Flags, op: u8) -> bool {
     match op >> 3 & 3 {
         0 => flags.zero != 0,
         1 => flags.zero == 0,
@@ -302,17 +302,13 @@ impl<A: Access> Turn<'_, A> {
         match OP {
             0x00 => {}
             0x10 => self.stop()?,
-            0x20 => {
-                let taken = holds(self.cpu.flags, OP);
-                if let Some(e) = self.jr(taken) {
-                    self.skip_idle_loop(e);
-                }
-            }
             0x18 => {
                 self.jr(true);
             }
-            0x28 | 0x30 | 0x38 => {
-                self.jr(holds(self.cpu.flags, OP));
+            0x20 | 0x28 | 0x30 | 0x38 => {
+                if let Some(e) = self.jr(holds(self.cpu.flags, OP)) {
+                    self.skip_idle_loop(OP, e);
+                }
             }
 
             0x01 | 0x11 | 0x21 | 0x31 => {

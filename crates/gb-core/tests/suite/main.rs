@@ -11,6 +11,7 @@ mod color;
 mod color_programs;
 mod common;
 mod docboy;
+mod idle;
 mod mealybug;
 mod mooneye;
 mod programs;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         color::trials(),
         color_programs::trials(),
         docboy::trials(),
+        idle::trials(),
         mealybug::trials(),
         mooneye::trials(),
         robustness::trials(),
@@ -66,5 +68,5 @@ fn every_module_lists_its_tests() {
             seen += 1;
         }
     }
-    assert!(seen >= 17, "saw {seen} files");
+    assert!(seen >= 18, "saw {seen} files");
 }
