@@ -20,7 +20,15 @@ from hybridenv.envs._contract import ChanceEnvironment, Environment, with_chance
 from hybridenv.envs._devices import host_devices
 from hybridenv.envs._registry import make, names
 from hybridenv.envs._spaces import Box, Discrete, Space
-from hybridenv.envs._wrappers import AutoReset, Batch, Episode, EpisodeStatistics, Wrapper
+from hybridenv.envs._wrappers import (
+    AutoReset,
+    Batch,
+    Episode,
+    EpisodeStatistics,
+    Timed,
+    TimeLimit,
+    Wrapper,
+)
 
 __all__ = [
     "AutoReset",
@@ -32,6 +40,8 @@ __all__ = [
     "Episode",
     "EpisodeStatistics",
     "Space",
+    "TimeLimit",
+    "Timed",
     "Wrapper",
     "host_devices",
     "make",

@@ -26,7 +26,7 @@ BALL_START = (100.0, 304.0)
 BALL_SPEED = 10.0
 """Horizontal speed of the ball, which only changes its sign."""
 SPIN = 3.0
-"""What a moving paddle adds to the ball's vertical speed; also that of a ball that would be level."""
+"""What a moving paddle adds to the ball's vertical speed, and what a level ball is given."""
 MAX_RISE = 13.0
 """Largest vertical speed of the ball."""
 LEVEL = np.nextafter(np.float32(0.01), np.float32(1))
