@@ -7,7 +7,7 @@ from typing import Any, NoReturn, SupportsIndex, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridenv.errors import ArgumentError, UncopyableError
+from hybridenv.errors import ArgumentError, ConformanceError, UncopyableError
 
 SEEDS = 2**64
 """A seed is a whole number below this."""
@@ -38,6 +38,21 @@ def index_or_none(value: object) -> int | None:
         return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return None
+
+
+def demand(holds: bool | np.bool_, rule: str, message: str) -> None:
+    """Raise unless a rule of a contract holds.
+
+    Args:
+        holds: Whether it does.
+        rule: Name of the rule.
+        message: What was seen.
+
+    Raises:
+        ConformanceError: `holds` is false.
+    """
+    if not holds:
+        raise ConformanceError(f"{rule}: {message}")
 
 
 def whole(what: str, value: object, low: int, high: int) -> int:

@@ -16,6 +16,7 @@ except ImportError as error:
         "hybridenv.envs needs JAX, which is not installed: pip install 'hybridenv[jax]'"
     ) from error
 
+from hybridenv.envs._check import EnvReport, check_env
 from hybridenv.envs._contract import ChanceEnvironment, Environment, with_chance
 from hybridenv.envs._devices import host_devices
 from hybridenv.envs._registry import make, names
@@ -36,6 +37,7 @@ __all__ = [
     "Box",
     "ChanceEnvironment",
     "Discrete",
+    "EnvReport",
     "Environment",
     "Episode",
     "EpisodeStatistics",
@@ -43,6 +45,7 @@ __all__ = [
     "TimeLimit",
     "Timed",
     "Wrapper",
+    "check_env",
     "host_devices",
     "make",
     "names",
