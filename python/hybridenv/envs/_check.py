@@ -13,6 +13,7 @@ from jax import Array
 
 from hybridenv.checks import demand, whole
 from hybridenv.envs._contract import ChanceEnvironment, Environment, with_chance
+from hybridenv.envs._pytrees import describe, first_change, kind, kinds, named, plain, stack
 from hybridenv.envs._spaces import Box, Discrete
 from hybridenv.envs._wrappers import AutoReset, Batch
 from hybridenv.errors import ArgumentError, ConformanceError
@@ -137,19 +138,20 @@ class _Checker:
         obs, state = self._start(self.env.reset, "reset")
         self._check_dataclass("state", "the state", state)
         self._check_observation(obs)
+        self._check_legal(state)
         self.first = self._play(self.env.reset, self.env.step)
         _, *steps = self.first
         for step in steps:
             self._check_step(step)
             self.demand(
-                _kinds(step[1]) == _kinds(state),
+                kinds(step[1]) == kinds(state),
                 "state",
-                f"the state changed its kind in a step: {_first_change(state, step[1])}",
+                f"the state changed its kind in a step: {first_change(state, step[1])}",
             )
             self.demand(
-                _kinds(step[5]) == _kinds(steps[0][5]),
+                kinds(step[5]) == kinds(steps[0][5]),
                 "info",
-                f"info changed its kind: {_first_change(steps[0][5], step[5])}",
+                f"info changed its kind: {first_change(steps[0][5], step[5])}",
             )
         again = self._play(self.env.reset, self.env.step)
         self.exact(self.first, again, "determinism", "the same keys and actions, played twice")
@@ -175,7 +177,7 @@ class _Checker:
         for params in (self.params, other):
             _, state = reset(self.keys[-1], params)
             step(self.keys[-2], state, self._action(state, self.keys[-3]), params)
-        traces_allowed = 1 + (_kinds(other, weak=True) != _kinds(self.params, weak=True))
+        traces_allowed = 1 + (kinds(other, weak=True) != kinds(self.params, weak=True))
         for name, count in traces.items():
             self.demand(
                 count <= traces_allowed,
@@ -191,14 +193,14 @@ class _Checker:
         self.steps = jax.jit(jax.vmap(self.env.step, (0, 0, 0, None)))
         starts = self.call("vmap", self.resets, keys, self.params)
         alone = [self.reset(key, self.params) for key in keys]
-        self.same(starts, _stack(alone), "vmap", "resets side by side and alone")
+        self.same(starts, stack(alone), "vmap", "resets side by side and alone")
         actions = [self._action(state, key) for key, (_, state) in zip(keys, alone, strict=True)]
         batch = self.call("vmap", self.steps, keys, starts[1], jnp.stack(actions), self.params)
         alone = [
             self.step(key, state, action, self.params)
             for key, (_, state), action in zip(keys, alone, actions, strict=True)
         ]
-        self.same(batch, _stack(alone), "vmap", "steps side by side and alone")
+        self.same(batch, stack(alone), "vmap", "steps side by side and alone")
 
     def check_draws(self) -> None:
         """Where chance stands apart from the rules, both ways to play are one."""
@@ -211,9 +213,9 @@ class _Checker:
             many = self.call("draws", getattr(env, name), key, params, (2, 3))
             shaped = jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (2, 3, *leaf.shape)), one)
             self.demand(
-                _kinds(many) == _kinds(shaped),
+                kinds(many) == kinds(shaped),
                 "draws",
-                f"{name} of shape (2, 3) should have it: {_first_change(shaped, many)}",
+                f"{name} of shape (2, 3) should have it: {first_change(shaped, many)}",
             )
         start = self.call("draws", env.reset_with, env.reset_draws(key, params), params)
         self.exact(start, env.reset(key, params), "draws", "reset and reset_with of its draws")
@@ -226,9 +228,9 @@ class _Checker:
         """Other keys bring something else."""
         keys = jax.random.split(self.keys[1], GAMES)
         _, state = self.first[0]
-        many = _stack([(state, self._action(state, self.keys[0]))] * GAMES)
+        many = stack([(state, self._action(state, self.keys[0]))] * GAMES)
         seen = (self.resets(keys, self.params), self.steps(keys, *many, self.params))
-        if all((leaf == leaf[:1]).all() for leaf in _named(seen).values()):
+        if all((leaf == leaf[:1]).all() for leaf in named(seen).values()):
             found = f"{GAMES} keys had no visible effect on a reset or a step"
             demand(not demanded, "keys", found)
             self.report.not_exercised["keys matter"] = found
@@ -240,21 +242,22 @@ class _Checker:
         """Play a batch with `AutoReset` in compiled loops, and look at all that comes out."""
         games = Batch(AutoReset(self.lifted), GAMES)
 
-        def play(state: Any, key: Array) -> Any:
-            for_action, for_step = jax.random.split(key)
+        def play(state: Any, chance: Any) -> Any:
+            draws, wishes = chance
             legal = games.legal_actions(state, self.params)
-            action = _sample(self.actions, for_action, legal, GAMES)
-            obs, state, *flags, info = games.step(for_step, state, action, self.params)
+            action = _permitted(self.actions, wishes, legal)
+            obs, state, *flags, info = games.step_with(draws, state, action, self.params)
             seen = games.observe(state, self.params)
             return state, (obs, seen, *flags, info["final_obs"], info["_final_obs"], legal)
 
-        loop = jax.jit(lambda state, keys: jax.lax.scan(play, state, keys))
+        loop = jax.jit(lambda state, chance: jax.lax.scan(play, state, chance))
         single = jax.jit(play)
-        keys = jax.random.split(self.keys[2], CHUNK)
         _, state = jax.jit(games.reset)(self.keys[0], self.params)
         by_hand, parts = state, []
-        for key in keys[:FIRST]:
-            by_hand, part = single(by_hand, key)
+        chance = self._chance(games, self.keys[1])
+        for i in range(FIRST):
+            now = jax.tree.map(lambda leaf, i=i: leaf[i], chance)
+            by_hand, part = self.call("jit", single, by_hand, now)
             parts.append(part)
         while self.report.episodes < episodes:
             self.demand(
@@ -263,13 +266,13 @@ class _Checker:
                 f"{self.report.episodes} ended in {max_steps} steps of each game, expected "
                 f"{episodes}: restarts cannot be checked; raise max_steps or shorten the episodes",
             )
-            state, out = self.call("scan", loop, state, keys)
+            state, out = self.call("scan", loop, state, chance)
             if parts:
                 loops = jax.tree.map(lambda leaf: leaf[:FIRST], out)
-                self.same(loops, _stack(parts), "scan", "steps in a compiled loop and one by one")
+                self.same(loops, stack(parts), "scan", "steps in a compiled loop and one by one")
                 parts = []
             self._check_chunk(jax.tree.map(np.asarray, out))
-            keys = jax.random.split(keys[-1], CHUNK)
+            chance = self._chance(games, jax.random.fold_in(self.keys[1], self.report.steps))
         self.demand(
             self.report.restarts > 0,
             "restart",
@@ -338,9 +341,9 @@ class _Checker:
             )
 
     def _check_observation(self, obs: Any) -> None:
-        kind = _kinds(obs).get("", "a tree of arrays")
-        expected = _kind(self.observations.dtype, self.observations.shape)
-        self.demand(kind == expected, "dtypes", f"observation is {kind}, expected {expected}")
+        found = describe(obs)
+        expected = kind(self.observations.dtype, self.observations.shape)
+        self.demand(found == expected, "dtypes", f"observation is {found}, expected {expected}")
         self._check_inside(np.asarray(obs))
 
     def _check_inside(self, obs: Any) -> None:
@@ -357,30 +360,32 @@ class _Checker:
         self.demand(
             isinstance(step, tuple) and len(step) == 6,
             "step",
-            f"returned {_describe(step)}, expected (observation, state, reward, terminated, "
+            f"returned {describe(step)}, expected (observation, state, reward, terminated, "
             "truncated, info)",
         )
-        obs, state, reward, terminated, truncated, info = step
+        obs, _, reward, terminated, truncated, info = step
         self._check_observation(obs)
         for name, value, expected in (
             ("reward", reward, "float32[]"),
             ("terminated", terminated, "bool[]"),
             ("truncated", truncated, "bool[]"),
         ):
-            kind = _kinds(value).get("", "a tree of arrays")
-            self.demand(kind == expected, "dtypes", f"{name} is {kind}, expected {expected}")
+            found = describe(value)
+            self.demand(found == expected, "dtypes", f"{name} is {found}, expected {expected}")
         self.demand(
             isinstance(info, dict), "info", f"info is a {type(info).__name__}, expected a dict"
         )
+
+    def _check_legal(self, state: Any) -> None:
         legal = self.call("legal", self.lifted.legal_actions, state, self.params)
         if legal is None:
             self.report.not_exercised["legal"] = "every action is always allowed"
             return
         expected = f"bool[{self.actions.n}]" if isinstance(self.actions, Discrete) else "None"
         self.demand(
-            _kinds(legal).get("") == expected,
+            kinds(legal).get("") == expected,
             "legal",
-            f"legal_actions is {_describe(legal)}, expected {expected} for {self.actions}",
+            f"legal_actions is {describe(legal)}, expected {expected} for {self.actions}",
         )
 
     # -- calls ---------------------------------------------------------------------------------
@@ -407,14 +412,19 @@ class _Checker:
         self.demand(
             isinstance(start, tuple) and len(start) == 2,
             "reset",
-            f"returned {_describe(start)}, expected (observation, state)",
+            f"returned {describe(start)}, expected (observation, state)",
         )
         return start
 
+    def _chance(self, games: Any, key: Array) -> Any:
+        """Draws and wishes for a chunk of steps."""
+        for_steps, for_actions = jax.random.split(key)
+        draws = games.step_draws(for_steps, self.params, (CHUNK,))
+        return draws, _wishes(self.actions, for_actions, (CHUNK, GAMES))
+
     def _action(self, state: Any, key: Array) -> Array:
         legal = self.lifted.legal_actions(state, self.params)
-        many = None if legal is None else jnp.asarray(legal)[None]
-        return _sample(self.actions, key, many, 1)[0]
+        return _permitted(self.actions, _wishes(self.actions, key, ()), legal)
 
     def call(self, rule: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call the environment; what it raises breaks a rule."""
@@ -432,13 +442,13 @@ class _Checker:
 
     def exact(self, left: Any, right: Any, rule: str, what: str) -> None:
         """Demand that two pytrees are the same in every bit."""
-        found = difference(_named(left), _named(right), "")
+        found = difference(named(left), named(right), "")
         self.demand(found is None, rule, f"{what} differ: {found}")
 
     def same(self, left: Any, right: Any, rule: str, what: str) -> None:
         """Demand that two pytrees are the same, floats within the tolerance."""
         if self.tolerance:
-            right = jax.tree.map(self._snapped, _plain(right), _plain(left))
+            right = jax.tree.map(self._snapped, plain(right), plain(left))
         self.exact(left, right, rule, what)
 
     def _snapped(self, value: Any, towards: Any) -> Any:
@@ -461,61 +471,20 @@ _METHODS = (
 )
 
 
-def _sample(space: Any, key: Array, legal: Array | None, n: int) -> Array:
-    """Draw n actions, legal ones where that is known (bool[n, actions])."""
-    if legal is None:
-        actions: Array = space.sample(key, (n,))
-        return actions
-    return jax.random.categorical(key, jnp.where(legal, 0.0, -jnp.inf)).astype(space.dtype)
+def _wishes(space: Discrete | Box, key: Array, shape: tuple[int, ...]) -> Array:
+    """Draw how much each action of a `Discrete` is wanted, or one of a `Box`."""
+    if isinstance(space, Discrete):
+        return jax.random.uniform(key, (*shape, space.n))
+    return space.sample(key, shape)
 
 
-def _plain(tree: Any) -> Any:
-    """A pytree with the words of keys in place of keys."""
-
-    def one(leaf: Any) -> Any:
-        if isinstance(leaf, Array) and jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
-            return jax.random.key_data(leaf)
-        return leaf
-
-    return jax.tree.map(one, tree)
-
-
-def _stack(trees: list[Any]) -> Any:
-    """Pytrees of one kind as one with a new leading axis."""
-    return jax.tree.map(lambda *leaves: jnp.stack(leaves), *trees)
-
-
-def _named(tree: Any) -> dict[str, Any]:
-    """The leaves of a pytree by path, as NumPy has them."""
-    leaves = jax.tree_util.tree_leaves_with_path(_plain(tree))
-    return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in leaves}
-
-
-def _kinds(tree: Any, *, weak: bool = False) -> dict[str, str]:
-    """Dtype and shape of each leaf of a pytree by path, and whether its dtype is weak."""
-    return {
-        jax.tree_util.keystr(path): _kind(jnp.result_type(leaf), jnp.shape(leaf))
-        + (" weak" if weak and getattr(jax.typeof(leaf), "weak_type", False) else "")
-        for path, leaf in jax.tree_util.tree_leaves_with_path(_plain(tree))
-    }
-
-
-def _kind(dtype: Any, shape: tuple[int, ...]) -> str:
-    return f"{dtype}{list(shape)}"
-
-
-def _describe(value: Any) -> str:
-    if isinstance(value, tuple):
-        return f"a tuple of {len(value)}"
-    return _kinds(value).get("", type(value).__name__)
-
-
-def _first_change(old: Any, new: Any) -> str:
-    ours, theirs = _kinds(old), _kinds(new)
-    for path in [*ours, *theirs]:
-        if ours.get(path) != theirs.get(path):
-            return f"{path or 'it'} was {ours.get(path)} and is {theirs.get(path)}"
-    return "the order of its parts"
+def _permitted(space: Discrete | Box, wishes: Array, legal: Array | None) -> Array:
+    """Turn wishes into actions, legal ones where that is known."""
+    if not isinstance(space, Discrete):
+        return wishes
+    if legal is not None:
+        wishes = jnp.where(legal, wishes, -1.0)
+    return jnp.argmax(wishes, axis=-1).astype(space.dtype)
 
 
 def _attributes(env: Any) -> dict[str, Any]:
