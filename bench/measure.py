@@ -24,24 +24,31 @@ class SideFailedError(RuntimeError):
 
 
 class Worker:
-    """One `bench.worker` process.
+    """A process of its own that measures one side.
 
     Args:
         python: Interpreter to run it with; peers live in a virtual environment of their own.
+        module: What it runs: `bench.worker`, or another module that answers like it.
+        environment: Variables to add to this process's.
     """
 
-    def __init__(self, python: Path) -> None:
+    def __init__(
+        self,
+        python: Path,
+        module: str = "bench.worker",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         command_read, command_write = os.pipe()
         answer_read, answer_write = os.pipe()
         # A file: a pipe that nobody reads would fill up.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
         self._process = subprocess.Popen(
-            [str(python), "-m", "bench.worker", str(command_read), str(answer_write)],
+            [str(python), "-m", module, str(command_read), str(answer_write)],
             cwd=ROOT,
             pass_fds=(command_read, answer_write),
             stdout=subprocess.DEVNULL,
             stderr=self._stderr,
-            env={**os.environ, "PYTHONWARNINGS": "ignore"},
+            env={**os.environ, "PYTHONWARNINGS": "ignore", **(environment or {})},
         )
         os.close(command_read)
         os.close(answer_write)
