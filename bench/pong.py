@@ -119,11 +119,10 @@ def measure(plans: Mapping[str, Plan], repeats: int, peer_python: Path) -> Found
                 "devices": plan.devices,
             }
             try:
-                worker = Worker(python, "bench.jax_worker", flags)
-                workers[name] = worker
+                workers[name] = worker = Worker(python, "bench.jax_worker", flags)
                 worker.send("open", side=plan.side, work=work)
                 opened = worker.answer()
-            except (OSError, SideFailedError) as error:
+            except SideFailedError as error:
                 found.absent[name] = str(error)
                 if name in workers:
                     workers.pop(name).close()
