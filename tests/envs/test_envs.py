@@ -1,8 +1,11 @@
 """Registry, spaces, wrappers, devices and flags of the JAX environments."""
 
 import os
+import re
 import subprocess
 import sys
+import time
+from functools import partial
 from typing import Any
 
 import jax
@@ -23,6 +26,7 @@ from hybridenv.envs import (
     check_env,
     make,
     names,
+    once,
 )
 from hybridenv.envs.pong import PongEnv
 from hybridenv.errors import ArgumentError, HybridEnvError
@@ -194,6 +198,53 @@ def test_wrappers_refuse_what_is_no_number() -> None:
         Batch(Walk(), 0)
     with pytest.raises(ArgumentError, match=r"max_steps: got 1\.5"):
         TimeLimit(Walk(), 1.5)
+
+
+# -- what XLA computes once ------------------------------------------------------------------------
+
+
+def twisted(x: Any) -> Any:
+    for _ in range(12):
+        x = jnp.sin(x) * jnp.exp(x) + 1
+    return x
+
+
+def many(x: Any, compute: Any) -> Any:
+    shared = compute(twisted, x)
+    return [shared * i + x for i in range(5)]
+
+
+def test_once_changes_nothing() -> None:
+    x = jnp.linspace(0, 1, 64)
+    plain = jax.jit(partial(many, compute=lambda function, x: function(x)))
+    apart = jax.jit(partial(many, compute=once))
+    batched = jax.jit(jax.vmap(partial(many, compute=once)))
+    for one, two, three in zip(plain(x), apart(x), batched(x), strict=True):
+        assert np.array_equal(one, two)
+        assert np.array_equal(one, three)
+    assert np.array_equal(once(twisted, x), jax.jit(twisted)(x))
+
+
+def test_once_keeps_a_shared_value_out_of_every_loop_that_needs_it() -> None:
+    x = jnp.linspace(0, 1, 64)
+    counts = {}
+    for name, compute in (("plain", lambda function, x: function(x)), ("once", once)):
+        program = jax.jit(partial(many, compute=compute)).lower(x).compile().as_text()
+        counts[name] = len(re.findall(r"exponential\(|exponential\.", program))
+        assert ("conditional(" in program) == (name == "once" and jax.default_backend() == "cpu")
+    if jax.default_backend() == "cpu":
+        assert counts["once"] <= counts["plain"]
+
+
+def test_pong_compiles_quickly_into_a_small_program() -> None:
+    env, params = make("pong", frame_skip=8)
+    games = Batch(AutoReset(env), 64)
+    state = jax.eval_shape(games.reset, jax.random.key(0), params)[1]
+    arguments = (jax.random.key(0), state, jax.ShapeDtypeStruct((64,), jnp.int32), params)
+    begin = time.process_time()
+    program = jax.jit(games.step).lower(*arguments).compile().as_text()
+    assert time.process_time() - begin < 10  # seconds; about 0.5 on a quiet computer
+    assert 100 < len(program.splitlines()) < 3_000
 
 
 # -- devices and flags -----------------------------------------------------------------------------
