@@ -1,7 +1,6 @@
 """Registry, spaces, wrappers, devices and flags of the JAX environments."""
 
 import os
-import re
 import subprocess
 import sys
 import time
@@ -203,46 +202,39 @@ def test_wrappers_refuse_what_is_no_number() -> None:
 # -- what XLA computes once ------------------------------------------------------------------------
 
 
-def twisted(x: Any) -> Any:
+def collatz(x: Any) -> Any:
     for _ in range(12):
-        x = jnp.sin(x) * jnp.exp(x) + 1
+        x = jnp.where(x % 2 == 0, x // 2, 3 * x + 1)
     return x
 
 
 def many(x: Any, compute: Any) -> Any:
-    shared = compute(twisted, x)
+    shared = compute(collatz, x)
     return [shared * i + x for i in range(5)]
 
 
 def test_once_changes_nothing() -> None:
-    x = jnp.linspace(0, 1, 64)
-    plain = jax.jit(partial(many, compute=lambda function, x: function(x)))
-    apart = jax.jit(partial(many, compute=once))
-    batched = jax.jit(jax.vmap(partial(many, compute=once)))
-    for one, two, three in zip(plain(x), apart(x), batched(x), strict=True):
-        assert np.array_equal(one, two)
-        assert np.array_equal(one, three)
-    assert np.array_equal(once(twisted, x), jax.jit(twisted)(x))
+    x = jnp.arange(64)
+    plain = many(x, lambda function, x: function(x))
+    for way in (lambda f: f, jax.jit, jax.vmap, lambda f: jax.jit(jax.vmap(f))):
+        for one, two in zip(plain, way(partial(many, compute=once))(x), strict=True):
+            assert np.array_equal(one, two)
 
 
-def test_once_keeps_a_shared_value_out_of_every_loop_that_needs_it() -> None:
-    x = jnp.linspace(0, 1, 64)
-    counts = {}
-    for name, compute in (("plain", lambda function, x: function(x)), ("once", once)):
-        program = jax.jit(partial(many, compute=compute)).lower(x).compile().as_text()
-        counts[name] = len(re.findall(r"exponential\(|exponential\.", program))
-        assert ("conditional(" in program) == (name == "once" and jax.default_backend() == "cpu")
-    if jax.default_backend() == "cpu":
-        assert counts["once"] <= counts["plain"]
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="other devices need no such thing")
+def test_once_puts_a_wall_between_what_xla_would_merge() -> None:
+    for compute, walls in ((once, 1), (lambda function, x: function(x), 0)):
+        program = jax.jit(partial(many, compute=compute)).lower(jnp.arange(64)).compile()
+        assert str(program.as_text()).count("conditional(") == walls
 
 
 def test_pong_compiles_quickly_into_a_small_program() -> None:
     env, params = make("pong", frame_skip=8)
     games = Batch(AutoReset(env), 64)
     state = jax.eval_shape(games.reset, jax.random.key(0), params)[1]
-    arguments = (jax.random.key(0), state, jax.ShapeDtypeStruct((64,), jnp.int32), params)
+    arguments = (jax.random.key(0), state, jnp.zeros(64, jnp.int32), params)
     begin = time.process_time()
-    program = jax.jit(games.step).lower(*arguments).compile().as_text()
+    program = str(jax.jit(games.step).lower(*arguments).compile().as_text())
     assert time.process_time() - begin < 10  # seconds; about 0.5 on a quiet computer
     assert 100 < len(program.splitlines()) < 3_000
 

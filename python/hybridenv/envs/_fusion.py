@@ -10,7 +10,7 @@ from jax import lax
 Result = TypeVar("Result")
 
 
-def once(function: Callable[..., Result], *operands: jax.typing.ArrayLike | object) -> Result:
+def once(function: Callable[..., Result], *operands: object) -> Result:
     """Compute something once on a CPU, where several values need it.
 
     On a CPU, XLA merges elementwise operations into one loop for each array that comes out, and
@@ -19,7 +19,8 @@ def once(function: Callable[..., Result], *operands: jax.typing.ArrayLike | obje
     always takes the same way. Elsewhere the function is simply called.
 
     Use it for a value that costs more than reading it back from memory and that at least three
-    results depend on. It changes no result.
+    results depend on. Floats may come out one rounding apart from an unmarked program's, since
+    compilers merge a multiplication with an addition where they stand in one loop.
 
     Args:
         function: Takes the operands and returns a pytree of arrays.
