@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
