@@ -223,7 +223,7 @@ def block(result: report.Record) -> str:
             for name, rate in random["steps_per_second"].items()
         ]
         parts += [
-            "Random actions drawn inside of the program, as JAX environments are often measured:",
+            "Random actions drawn and observations summed up inside of the program, rewards handed out:",
             report.table([f"{GAMES:,} games", "steps a second"], rows),
         ]
     versions = {v for case in result["cases"].values() for v in case["versions"].values()}
