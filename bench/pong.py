@@ -222,8 +222,9 @@ def block(result: report.Record) -> str:
             [names.get(name, name.replace("gymnax-", "gymnax ")), _millions(rate["median"])]
             for name, rate in random["steps_per_second"].items()
         ]
+        inside = "Random actions drawn and observations summed up inside of the program:"
         parts += [
-            "Random actions drawn and observations summed up inside of the program, rewards handed out:",
+            inside,
             report.table([f"{GAMES:,} games", "steps a second"], rows),
         ]
     versions = {v for case in result["cases"].values() for v in case["versions"].values()}
