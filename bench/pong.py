@@ -17,6 +17,7 @@ from typing import Any
 from bench import report
 from bench.cases import ROOT
 from bench.measure import SideFailedError, Worker, spread
+from bench.tables import table
 from hybridenv.xla import cpu_flags
 
 #: The file that the README's table is generated from.
@@ -213,7 +214,7 @@ def block(result: report.Record) -> str:
     )
     parts = [
         intro,
-        report.table(head, rows),
+        table(head, rows),
     ]
     random = result["cases"].get("random")
     if random and random["steps_per_second"]:
@@ -225,7 +226,7 @@ def block(result: report.Record) -> str:
         inside = "Random actions drawn and observations summed up inside of the program:"
         parts += [
             inside,
-            report.table([f"{GAMES:,} games", "steps a second"], rows),
+            table([f"{GAMES:,} games", "steps a second"], rows),
         ]
     versions = {v for case in result["cases"].values() for v in case["versions"].values()}
     parts.append(
