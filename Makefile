@@ -56,7 +56,11 @@ test-rust: ## Rust tests, in debug (overflow checks on) and in release
 
 .PHONY: test-python
 test-python: $(BUILT) ## Python tests: API, Gymnasium, command line, lockstep against PyBoy
-	$(BIN)/pytest -m "not wheel" $(PYTEST_ARGS)
+	$(BIN)/pytest -m "not wheel and not slow" $(PYTEST_ARGS)
+
+.PHONY: test-slow
+test-slow: $(BUILT) ## Python tests that take minutes: a million steps, whole training runs
+	$(BIN)/pytest -m slow $(PYTEST_ARGS)
 
 .PHONY: test-wheel
 test-wheel: wheel ## Install the wheel into an empty environment and run it there
@@ -88,6 +92,11 @@ fuzz: ## Try FUZZ=N new random cartridges, programs and states in each fuzz test
 bench: $(BUILT) $(PEERS)/.deps ## Compare with PyBoy and other emulators, interleaved; refresh the README's tables
 	$(BIN)/python -m bench $(BENCH_ARGS)
 	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table
+
+.PHONY: bench-pong
+bench-pong: $(BUILT) $(PEERS)/.deps ## Pong's steps a second, with gymnax beside it; refresh the README's table
+	$(BIN)/python -m bench.pong $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
 
 .PHONY: accuracy
 accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts and the README's tables

@@ -1,6 +1,7 @@
 """Put the tables of the newest results into the README: ``python -m bench.readme_table``.
 
-The text between the two markers is generated; ``--check`` says whether it is up to date.
+The text between each pair of markers is generated from JSON files; ``--check`` says whether it is
+up to date.
 """
 
 from __future__ import annotations
@@ -8,14 +9,43 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from bench import report, tables
-from bench.accuracy import RESULTS, Record, read
+from bench import pong, report, tables
+from bench.accuracy import Record
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+
+
+@dataclass(frozen=True)
+class Part:
+    """One generated part of the README.
+
+    Attributes:
+        name: Name of its markers, ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``.
+        sources: The records in ``bench/results`` that it is made from: file, and what writes it.
+        block: Writes the text from the records, in that order.
+    """
+
+    name: str
+    sources: dict[str, str]
+    block: Callable[..., str]
+
+    def updated(self, readme: str, *records: Record) -> str:
+        """Return the README's text with this part replaced.
+
+        Raises:
+            ValueError: The markers are missing or not in order.
+        """
+        first, last = f"<!-- {self.name}:begin -->", f"<!-- {self.name}:end -->"
+        before, begin, rest = readme.partition(first)
+        _, end, after = rest.partition(last)
+        if not begin or not end:
+            raise ValueError(f"{README.name}: expected the lines {first} and {last}, in this order")
+        return f"{before}{first}\n{self.block(*records)}\n{last}{after}"
 
 
 def block(accuracy: Record, result: report.Record) -> str:
@@ -63,34 +93,28 @@ def block(accuracy: Record, result: report.Record) -> str:
     return "\n\n".join(parts)
 
 
-def updated(readme: str, accuracy: Record, result: report.Record) -> str:
-    """Return the README's text with the generated block replaced.
-
-    Raises:
-        ValueError: The markers are missing or not in order.
-    """
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{README.name}: expected the lines {BEGIN} and {END}, in this order")
-    return f"{before}{BEGIN}\n{block(accuracy, result)}\n{END}{after}"
+PARTS = (
+    Part("bench", {"accuracy.json": "make accuracy", "gameboy.json": "make bench"}, block),
+    Part("bench:pong", {"pong.json": "make bench-pong"}, pong.block),
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the README, or with ``--check`` say whether it would change; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench.readme_table", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if out of date")
-    parser.add_argument("--results", type=Path, default=report.RESULTS)
-    parser.add_argument("--accuracy", type=Path, default=RESULTS)
+    parser.add_argument("--results", type=Path, default=report.RESULTS.parent, help="folder")
     options = parser.parse_args(arguments)
-    for path, command in ((options.results, "make bench"), (options.accuracy, "make accuracy")):
-        if not path.is_file():
-            print(f"{path}: no results yet; run `{command}`", file=sys.stderr)
-            return 1
-    old = README.read_text(encoding="utf-8")
-    new = updated(
-        old, read(options.accuracy), json.loads(options.results.read_text(encoding="utf-8"))
-    )
+    old = new = README.read_text(encoding="utf-8")
+    for part in PARTS:
+        records = []
+        for name, command in part.sources.items():
+            path = options.results / name
+            if not path.is_file():
+                print(f"{path}: no results yet; run `{command}`", file=sys.stderr)
+                return 1
+            records.append(json.loads(path.read_text(encoding="utf-8")))
+        new = part.updated(new, *records)
     if options.check:
         if old != new:
             print("README.md: tables differ from bench/results; run `python -m bench.readme_table`")

@@ -47,9 +47,9 @@ def record(settings: Settings, results: Iterable[CaseResult]) -> Record:
     return {
         "schema": SCHEMA,
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": _git("rev-parse", "HEAD"),
-        "changed_files": len(_git("status", "--porcelain").splitlines()),
-        "machine": _machine(),
+        "commit": git("rev-parse", "HEAD"),
+        "changed_files": len(git("status", "--porcelain").splitlines()),
+        "machine": machine(),
         "settings": {
             "quick": settings.quick,
             "repeats": settings.repeats,
@@ -100,7 +100,8 @@ def _sha256(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
-def _git(*arguments: str) -> str:
+def git(*arguments: str) -> str:
+    """Return what git says of this checkout, or nothing where there is none."""
     try:
         return subprocess.run(
             ["git", *arguments],  # noqa: S607 - whichever git the person uses
@@ -113,7 +114,8 @@ def _git(*arguments: str) -> str:
         return ""
 
 
-def _machine() -> Record:
+def machine() -> Record:
+    """Describe the computer that measures."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():

@@ -18,7 +18,8 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table, numbers to the right."""
     lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -60,7 +61,7 @@ def speed_table(result: Record, kind: str) -> str:
         means = [_mean(result, kind, ratio, group) for ratio in ratios]
         if any(means):
             rows.append([title, *[""] * len(sides), *means])
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def goal_table(result: Record) -> str:
@@ -70,7 +71,7 @@ def goal_table(result: Record) -> str:
         found = "–" if goal["found"] is None else _number(goal["found"])
         mark = {True: "yes", False: "**no**", None: "not measured"}[goal["reached"]]
         rows.append([goal["goal"], _number(goal["bound"]), found, mark])
-    return _table(["Figure", "Goal", "Found", "Reached"], rows)
+    return table(["Figure", "Goal", "Found", "Reached"], rows)
 
 
 def instruction_table(result: Record) -> str:
@@ -93,7 +94,7 @@ def instruction_table(result: Record) -> str:
     if not rows:
         return "Not counted in this run."
     head = ["Game", "emulated a frame", "host a frame, r24", "host per emulated, r24", "r1"]
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def side_by_side(accuracy: Record, result: Record) -> str:
@@ -121,7 +122,7 @@ def side_by_side(accuracy: Record, result: Record) -> str:
         if any(means):
             rows.append([title, "", "", *means])
     head = ["Judge", "hybridenv", "PyBoy¹", "r24², PyBoy = 1", "r1², PyBoy = 1"]
-    return _table([*head, "r1, libgambatte = 1"], rows)
+    return table([*head, "r1, libgambatte = 1"], rows)
 
 
 def summary(result: Record) -> str:

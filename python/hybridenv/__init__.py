@@ -1,9 +1,12 @@
 """Reinforcement-learning environments that are fast, and shown to equal what they stand in for.
 
 Start with `GameBoyBatch`: n Game Boys stepped together. `Task` declares what they are rewarded for;
-ready tasks are in `hybridenv.tasks`. Gymnasium environments are in `hybridenv.gym`, which loads
-only when it is imported.
+ready tasks are in `hybridenv.tasks`. Environments written in JAX are in `hybridenv.envs`, and
+`make` makes one by name; Gymnasium environments are in `hybridenv.gym`. Both load only when used.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from hybridenv import tasks
 from hybridenv.batch import (
@@ -23,6 +26,7 @@ from hybridenv.errors import (
     BusyError,
     CartRamError,
     ClosedError,
+    ConformanceError,
     EnvCrashedError,
     EnvIndexError,
     ForkError,
@@ -41,6 +45,11 @@ from hybridenv.errors import (
 )
 from hybridenv.memory import Memory, Registers
 from hybridenv.task import Compare, Delta, Field, Task, Value
+from hybridenv.xla import cpu_flags
+
+if TYPE_CHECKING:
+    from hybridenv import envs
+    from hybridenv.envs import make
 
 __version__ = str(build_info()["version"])
 
@@ -54,6 +63,7 @@ __all__ = [
     "CartRamError",
     "ClosedError",
     "Compare",
+    "ConformanceError",
     "Delta",
     "EnvCrashedError",
     "EnvIndexError",
@@ -82,5 +92,18 @@ __all__ = [
     "Value",
     "__version__",
     "build_info",
+    "cpu_flags",
+    "envs",
+    "make",
     "tasks",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs JAX when it is first asked for."""
+    if name in ("envs", "make"):
+        module = import_module("hybridenv.envs")
+        value = module if name == "envs" else module.make
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'hybridenv' has no attribute {name!r}")

@@ -86,6 +86,10 @@ class MissingDependencyError(HybridEnvError, ImportError):
     """An optional package is not installed."""
 
 
+class ConformanceError(HybridEnvError, AssertionError):
+    """An environment breaks its contract; the message names the rule and what was seen."""
+
+
 class OracleError(HybridEnvError, RuntimeError):
     """The emulator to compare with refuses a ROM or fails."""
 

@@ -246,13 +246,13 @@ def test_a_suite_that_fails_leaves_the_file(
 def test_the_readme_block_is_replaced_and_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results, counts = tmp_path / "record.json", tmp_path / "counts.json"
     readme = tmp_path / "README.md"
-    report.write(record(), results)
-    report.write(COUNTS, counts)
-    readme.write_text(f"above\n{readme_table.BEGIN}\nold\n{readme_table.END}\nbelow\n")
+    report.write(record(), tmp_path / "gameboy.json")
+    report.write(COUNTS, tmp_path / "accuracy.json")
+    readme.write_text("above\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nbelow\n")
     monkeypatch.setattr(readme_table, "README", readme)
-    arguments = ["--results", str(results), "--accuracy", str(counts)]
+    monkeypatch.setattr(readme_table, "PARTS", readme_table.PARTS[:1])
+    arguments = ["--results", str(tmp_path)]
     assert readme_table.main([*arguments, "--check"]) == 1
     assert readme_table.main(arguments) == 0
     text = readme.read_text(encoding="utf-8")
@@ -264,12 +264,14 @@ def test_the_readme_block_is_replaced_and_checked(
 
 
 def test_missing_figures_are_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert readme_table.main(["--results", str(tmp_path / "none.json"), "--check"]) == 1
-    assert "no results yet; run `make bench`" in capsys.readouterr().err
-    assert readme_table.main(["--accuracy", str(tmp_path / "none.json"), "--check"]) == 1
-    assert "no results yet; run `make accuracy`" in capsys.readouterr().err
+    for name, command in (("accuracy", "make accuracy"), ("gameboy", "make bench")):
+        assert readme_table.main(["--results", str(tmp_path), "--check"]) == 1
+        assert f"{name}.json: no results yet; run `{command}`" in capsys.readouterr().err
+        report.write(COUNTS, tmp_path / f"{name}.json")
 
 
 def test_a_readme_without_markers_is_refused() -> None:
-    with pytest.raises(ValueError, match="bench:begin"):
-        readme_table.updated("no markers", COUNTS, record())
+    assert len(readme_table.PARTS) >= 2
+    for part in readme_table.PARTS:
+        with pytest.raises(ValueError, match=f"{part.name}:begin"):
+            part.updated("no markers", COUNTS, record())

@@ -1,14 +1,19 @@
-"""Gymnasium environments over `hybridenv.GameBoyBatch`, registered as ``hybridenv/GameBoy-v0``.
+"""Gymnasium environments: ``hybridenv/GameBoy-v0``, and those written in JAX.
 
-Importing this module registers the id, so either of these works::
+Importing this module registers the ids, so either of these works::
 
     import gymnasium, hybridenv.gym
     envs = gymnasium.make_vec("hybridenv/GameBoy-v0", num_envs=128)
 
     env = gymnasium.make("hybridenv.gym:hybridenv/GameBoy-v0")
 
+``hybridenv/Pong-v0`` needs the extra `jax` too; JAX loads when it is made.
+
 Needs the extra: ``pip install "hybridenv[gym]"``. `import hybridenv` alone never imports Gymnasium.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 try:
     import gymnasium
@@ -28,13 +33,20 @@ from hybridenv.gym.rewards import RewardFunction
 from hybridenv.gym.single import GameBoyEnv
 from hybridenv.gym.vector import GameBoyVectorEnv
 
+if TYPE_CHECKING:
+    from hybridenv.gym.jax_single import JaxEnv
+    from hybridenv.gym.jax_vector import JaxVectorEnv
+
 __all__ = [
     "DEFAULT_ACTIONS",
     "ENV_ID",
+    "JAX_IDS",
     "CheckReport",
     "ConformanceError",
     "GameBoyEnv",
     "GameBoyVectorEnv",
+    "JaxEnv",
+    "JaxVectorEnv",
     "RewardFunction",
     "check_vector_env",
     "check_vector_modes",
@@ -42,9 +54,32 @@ __all__ = [
 
 ENV_ID = "hybridenv/GameBoy-v0"
 
+JAX_IDS = {"hybridenv/Pong-v0": "pong"}
+"""Ids of the environments written in JAX, with their names for `hybridenv.make`."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs JAX when it is first asked for."""
+    if name in ("JaxEnv", "JaxVectorEnv"):
+        module = "jax_single" if name == "JaxEnv" else "jax_vector"
+        value = getattr(import_module(f"hybridenv.gym.{module}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'hybridenv.gym' has no attribute {name!r}")
+
+
 if ENV_ID not in gymnasium.registry:
     gymnasium.register(
         id=ENV_ID,
         entry_point="hybridenv.gym.single:GameBoyEnv",
         vector_entry_point="hybridenv.gym.vector:GameBoyVectorEnv",
     )
+
+for _id, _name in JAX_IDS.items():
+    if _id not in gymnasium.registry:
+        gymnasium.register(
+            id=_id,
+            entry_point="hybridenv.gym.jax_single:JaxEnv",
+            vector_entry_point="hybridenv.gym.jax_vector:JaxVectorEnv",
+            kwargs={"env": _name},
+        )
