@@ -359,7 +359,7 @@ impl GameBoy {
     pub fn poke(&mut self, addr: u16, value: u8) {
         let m = &mut self.machine;
         match addr {
-            0x8000..=0x9FFF => m.ppu.vram_seen_mut()[usize::from(addr & 0x1FFF)] = value,
+            0x8000..=0x9FFF => m.ppu.write_vram(addr, value),
             0xFE00..=0xFEFF => m.set_object_memory(addr, value),
             _ => {
                 let rom = self.rom.bytes();

@@ -254,7 +254,7 @@ impl Machine {
                     self.clock += 2;
                 }
                 if self.ppu.vram_free(self.clock) {
-                    self.ppu.vram_seen_mut()[usize::from(transfer.to)] = v;
+                    self.ppu.write_vram(transfer.to, v);
                 }
             }
             if let Some(cgb) = &mut self.cgb {
@@ -491,7 +491,7 @@ impl Machine {
                 let at = self.write_clock(clock);
                 self.sync_ppu(at);
                 if self.ppu.vram_free(at) {
-                    self.ppu.vram_seen_mut()[usize::from(addr & 0x1FFF)] = v;
+                    self.ppu.write_vram(addr, v);
                 }
             }
             0..=0x7FFF => {

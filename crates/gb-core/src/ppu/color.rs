@@ -222,7 +222,7 @@ impl Ppu {
 
     /// The bank of VRAM that the processor sees, to be written.
     #[inline]
-    pub fn vram_seen_mut(&mut self) -> &mut [u8; 0x2000] {
+    pub(super) fn vram_seen_mut(&mut self) -> &mut [u8; 0x2000] {
         match self.color.as_deref_mut() {
             Some(color) if color.bank == 1 => &mut color.vram,
             _ => &mut self.vram,

@@ -118,11 +118,23 @@ impl Ppu {
         }
     }
 
-    /// Mode 0 has begun: what is left of the line comes out with the memories of this moment.
+    /// If mode 0 has begun, what is left of the line comes out with the memories of this moment.
+    #[inline]
     pub fn draw_rest(&mut self) {
         if self.fifo_at != NEVER && self.mode == 0 {
             self.run_fifo(NEVER);
         }
+    }
+
+    /// OAM is about to change: a line that is being drawn keeps the sprites that its scan found.
+    pub(super) fn keep_line(&mut self) {
+        if self.reference.on {
+            return;
+        }
+        if self.mode == 3 && self.fifo_at == NEVER {
+            self.start_fifo();
+        }
+        self.draw_rest();
     }
 
     pub(super) fn finish_fifo(&mut self) {
@@ -289,6 +301,9 @@ impl Ppu {
         match addr {
             0xFF40 => {
                 self.run_fifo(clock);
+                if (self.regs.lcdc ^ v) & lcdc::OBJ_TALL != 0 {
+                    self.table.invalidate();
+                }
                 let moves = self.regs.lcdc & !v & lcdc::TILES_LOW != 0;
                 self.regs.lcdc = v;
                 if moves {

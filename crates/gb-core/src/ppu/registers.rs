@@ -69,7 +69,10 @@ impl Ppu {
     /// or the pipeline runs, else where it changes how long drawing takes.
     fn pipeline_cares(&self, addr: u16, v: u8) -> bool {
         let lengthens = match addr {
-            0xFF40 => (self.regs.lcdc ^ v) & (lcdc::OBJ_ON | lcdc::WINDOW_ON) != 0,
+            // Another height of the sprites does so if their line is looked at again.
+            0xFF40 => {
+                (self.regs.lcdc ^ v) & (lcdc::OBJ_ON | lcdc::OBJ_TALL | lcdc::WINDOW_ON) != 0
+            }
             0xFF43 => (self.regs.scx ^ v) & 7 != 0,
             0xFF4A | 0xFF4B => self.regs.lcdc & lcdc::WINDOW_ON != 0,
             _ => false,
@@ -131,6 +134,10 @@ impl Ppu {
             if self.reference.on {
                 self.irq_mode = IrqMode::HBlank;
                 self.update_stat_line();
+            } else {
+                // The line that was under way leaves nothing.
+                self.phase = Phase::LineStart;
+                self.hblank_at = 0;
             }
         } else if self.reference.on {
             self.switch_on_reference(clock);
@@ -187,14 +194,20 @@ impl Ppu {
 
     /// Writes bytes of OAM; those beyond its end are lost.
     pub fn write_oam_run(&mut self, first: u8, bytes: &[u8]) {
-        let seat = self.oam.iter_mut().skip(usize::from(first));
-        let mut changed = false;
-        for (byte, &v) in seat.zip(bytes) {
-            changed |= *byte != v;
-            *byte = v;
-        }
-        if changed {
+        let first = usize::from(first).min(self.oam.len());
+        let bytes = &bytes[..bytes.len().min(self.oam.len() - first)];
+        let seat = first..first + bytes.len();
+        if self.oam[seat.clone()] != *bytes {
+            self.keep_line();
+            self.oam[seat].copy_from_slice(bytes);
             self.table.invalidate();
         }
+    }
+
+    /// Writes a byte of the bank of VRAM that is seen, whoever may.
+    #[inline]
+    pub fn write_vram(&mut self, at: u16, v: u8) {
+        self.draw_rest();
+        self.vram_seen_mut()[usize::from(at & 0x1FFF)] = v;
     }
 }
