@@ -360,7 +360,7 @@ impl GameBoy {
         let m = &mut self.machine;
         match addr {
             0x8000..=0x9FFF => m.ppu.write_vram(addr, value),
-            0xFE00..=0xFEFF => m.set_object_memory(addr, value),
+            0xFE00..=0xFEFF => m.set_object_memory(addr, value, m.clock),
             _ => {
                 let rom = self.rom.bytes();
                 m.sync_dma(rom, m.clock);

@@ -281,9 +281,10 @@ impl Machine {
         let cycles = self.speed.cycles(clock);
         while let Some(copy) = self.dma.take_due(cycles) {
             // Lines that end before this moment show OAM as it was.
-            self.ppu.sync(self.speed.clock(copy.at) - 1);
+            let at = self.speed.clock(copy.at);
+            self.ppu.sync(at - 1);
             let v = self.memory(rom, copy.from);
-            self.ppu.write_oam(copy.to, v);
+            self.ppu.write_oam(copy.to, v, at);
             if let Some(quiet) = self.ppu.quiet_until() {
                 self.run_dma_quietly(rom, quiet.min(clock));
             }
@@ -303,7 +304,7 @@ impl Machine {
             let start = usize::from(from & 0x1FFF);
             bytes.copy_from_slice(&self.wram[start..start + bytes.len()]);
         }
-        self.ppu.write_oam_run(to, bytes);
+        self.ppu.write_oam_run(to, bytes, clock);
     }
 
     /// A byte of the memories 0000–FDFF, whoever is allowed to see it.
@@ -479,7 +480,7 @@ impl Machine {
         if let Some(from) = conflict {
             // The value arrives before the unit reads it.
             let copied = self.memory(rom, from);
-            self.ppu.write_oam(from as u8, copied);
+            self.ppu.write_oam(from as u8, copied, clock);
         }
     }
 
@@ -506,7 +507,7 @@ impl Machine {
                 self.disturb_oam(addr, Access::Write, clock);
                 if !self.dma.owns_oam() && self.ppu.oam_free(at) {
                     let replaced = self.object_memory(addr);
-                    self.set_object_memory(addr, v);
+                    self.set_object_memory(addr, v, at);
                     self.sync_ppu(clock);
                     self.ppu.disturb_first_row(addr as u8, Some(replaced));
                 }
@@ -519,10 +520,10 @@ impl Machine {
         }
     }
 
-    /// Writes FE00–FEFF without blocking.
-    pub(crate) fn set_object_memory(&mut self, addr: u16, v: u8) {
+    /// Writes FE00–FEFF at `clock` without blocking.
+    pub(crate) fn set_object_memory(&mut self, addr: u16, v: u8, clock: u64) {
         match usize::from(addr & 0xFF) {
-            i @ 0..0xA0 => self.ppu.write_oam(i as u8, v),
+            i @ 0..0xA0 => self.ppu.write_oam(i as u8, v, clock),
             i if self.profile == Profile::PyBoy => self.unusable[i - 0xA0] = v,
             _ => {}
         }

@@ -126,13 +126,14 @@ impl Ppu {
         }
     }
 
-    /// OAM is about to change: a line that is being drawn keeps the sprites that its scan found.
-    pub(super) fn keep_line(&mut self) {
-        if self.reference.on {
-            return;
-        }
-        if self.mode == 3 && self.fifo_at == NEVER {
-            self.start_fifo();
+    /// OAM is about to change: a line that is being drawn keeps the sprites that its scan found, and
+    /// what it has fetched of them.
+    pub(super) fn draw_until(&mut self, clock: u64) {
+        if self.mode == 3 && !self.reference.on {
+            if self.fifo_at == NEVER {
+                self.start_fifo();
+            }
+            self.run_fifo(clock - FIFO_LAG);
         }
         self.draw_rest();
     }

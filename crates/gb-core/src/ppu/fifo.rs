@@ -451,9 +451,11 @@ impl Fifo {
         let begins = if wx == 0 {
             before_scroll || self.position == -7
         } else if wx > m.last_wx {
-            // Not shown, but counted.
-            let counted = wx == 166 && i16::from(wx) == self.position + 7;
+            // Not shown, but counted: once, even if a sprite comes at the same position.
+            let met = wx == 166 && i16::from(wx) == self.position + 7;
+            let counted = met && !self.window_starting;
             self.window_next = self.window_next.wrapping_add(u8::from(counted));
+            self.window_starting |= met;
             false
         } else if i16::from(wx) == self.position + 7 {
             true

@@ -70,11 +70,11 @@ impl Ppu {
     fn pipeline_cares(&self, addr: u16, v: u8) -> bool {
         let lengthens = match addr {
             // Another height of the sprites does so if their line is looked at again.
-            0xFF40 => {
-                (self.regs.lcdc ^ v) & (lcdc::OBJ_ON | lcdc::OBJ_TALL | lcdc::WINDOW_ON) != 0
-            }
+            0xFF40 => (self.regs.lcdc ^ v) & (lcdc::OBJ_ON | lcdc::OBJ_TALL | lcdc::WINDOW_ON) != 0,
             0xFF43 => (self.regs.scx ^ v) & 7 != 0,
-            0xFF4A | 0xFF4B => self.regs.lcdc & lcdc::WINDOW_ON != 0,
+            0xFF4A => self.regs.lcdc & lcdc::WINDOW_ON != 0,
+            // A window that was switched off after it was met may slip in a pixel.
+            0xFF4B => self.regs.lcdc & lcdc::WINDOW_ON != 0 || self.window_armed,
             _ => false,
         };
         !self.reference.on && (self.rendering || self.fifo_at != NEVER || lengthens)
@@ -187,18 +187,18 @@ impl Ppu {
             || self.first_line_drawn(at)
     }
 
-    /// Writes a byte of OAM, whoever may.
-    pub fn write_oam(&mut self, index: u8, v: u8) {
-        self.write_oam_run(index, &[v]);
+    /// Writes a byte of OAM at `clock`, whoever may.
+    pub fn write_oam(&mut self, index: u8, v: u8, clock: u64) {
+        self.write_oam_run(index, &[v], clock);
     }
 
-    /// Writes bytes of OAM; those beyond its end are lost.
-    pub fn write_oam_run(&mut self, first: u8, bytes: &[u8]) {
+    /// Writes bytes of OAM at `clock`; those beyond its end are lost.
+    pub fn write_oam_run(&mut self, first: u8, bytes: &[u8], clock: u64) {
         let first = usize::from(first).min(self.oam.len());
         let bytes = &bytes[..bytes.len().min(self.oam.len() - first)];
         let seat = first..first + bytes.len();
         if self.oam[seat.clone()] != *bytes {
-            self.keep_line();
+            self.draw_until(clock);
             self.oam[seat].copy_from_slice(bytes);
             self.table.invalidate();
         }

@@ -36,9 +36,9 @@ impl Ppu {
         self.phase_at
     }
 
-    /// When [`sync`](Self::sync) next does anything; not known in the reference.
+    /// Until when the PPU neither does anything nor looks at OAM; not known in the reference.
     pub fn quiet_until(&self) -> Option<u64> {
-        (!self.reference.on).then_some(self.phase_at)
+        (!self.reference.on && self.mode != 3).then_some(self.phase_at)
     }
 
     pub(super) fn schedule(&mut self, phase: Phase, dot: u64) {

@@ -10,6 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::common;
+use crate::programs::cases;
 use crate::strict::check;
 use crate::trials::test;
 
@@ -107,13 +108,7 @@ pub fn trials() -> Vec<Trial> {
 
 fn random_programs_for_the_color_run_alike() {
     let (programs, switched) = (Cell::new(0), Cell::new(0));
-    let config = ProptestConfig {
-        cases: if cfg!(debug_assertions) { 48 } else { 400 },
-        max_shrink_iters: 512,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
-    proptest!(config, |(
+    proptest!(cases(if cfg!(debug_assertions) { 48 } else { 400 }), |(
         deeds in vec(any_deed(), 1..60),
         flag in proptest::sample::select(vec![0x80u8, 0x80, 0x80, 0x00]),
         revision in proptest::sample::select(Revision::ALL.to_vec()),

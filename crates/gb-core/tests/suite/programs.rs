@@ -64,6 +64,11 @@ pub struct Setting {
 }
 
 impl Setting {
+    /// A cartridge without a mapper or RAM, on the hardware; `color` where its header knows the Color.
+    pub fn new(model: Model, color: bool) -> Self {
+        Self { kind: 0, ram_code: 0, color, model, profile: Profile::Hardware }
+    }
+
     /// A machine at power-on.
     pub fn machine(self, program: &Program) -> GameBoy {
         let mut image = program.image();

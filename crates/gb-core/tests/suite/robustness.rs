@@ -13,7 +13,8 @@ use proptest::sample::Index;
 
 use crate::common::FRAME;
 use crate::programs::{
-    any_bytes, any_loop, any_model, any_profile, any_setting, cases, Program, KINDS, RAM_CODES,
+    any_bytes, any_loop, any_model, any_profile, any_setting, cases, Program, Setting, KINDS,
+    RAM_CODES,
 };
 use crate::strict;
 use crate::trials::test;
@@ -31,6 +32,7 @@ pub fn trials() -> Vec<Trial> {
         test(random_bytes_run),
         test(random_deeds_in_a_loop_run),
         test(random_programs_run_alike_on_both_paths),
+        test(programs_that_once_differed_run_alike),
         test(pokes_and_registers_from_outside_run),
         test(mutated_states_are_refused_or_run),
     ]
@@ -165,6 +167,33 @@ fn random_programs_run_alike_on_both_paths() {
         doubled.set(doubled.get() + u32::from(fast.map_err(TestCaseError::fail)?));
     });
     assert!(doubled.get() >= 2, "{} programs switched to double speed", doubled.get());
+}
+
+/// Where the two paths once differed: the last pixels and writes to VRAM, sprites of another height, the
+/// LCD's switch in the middle of a line.
+fn programs_that_once_differed_run_alike() {
+    let switch_off = [
+        0x3E, 0x01, 0xE0, 0x4D, 0x10, 0x00, 0xE1, 0x3E, 0x00, 0xEA, 0x00, 0x00, 0x3E, 0x00, 0xE0,
+        0x00, 0xFA, 0x00, 0x00, 0x3E, 0x00, 0xE0, 0x40,
+    ];
+    let color = Setting::new(Model::Cgb, true);
+    let compatible = Setting::new(Model::Cgb, false);
+    let dmg = Setting::new(Model::Dmg, false);
+    for (program, setting) in [
+        (Program::Loop(switch_off.to_vec()), color),
+        (Program::Bytes(0x9939_de72_9138_eaa2), color),
+        (Program::Bytes(0x00ae_f640_a25c_56c2), color),
+        (Program::Bytes(0x9aa3_1ef9_2010_9dfd), compatible),
+        (Program::Bytes(0x2667_fe91_371f_c5fc), dmg),
+        (Program::Bytes(0xfd8c_1277_9558_3bdb), dmg),
+        (Program::Bytes(0x52ff_dd7b_0b41_44a1), compatible),
+        (Program::Bytes(0x438c_be1f_e600_2215), compatible),
+        (Program::Bytes(0xee82_79d3_0279_1ff8), color),
+        (Program::Bytes(0xec09_0b1c_f0d0_90e2), compatible),
+    ] {
+        let differs = strict::compare(setting.machine(&program), COMPARED).err();
+        assert_eq!(differs, None, "{program:?}, {setting:?}");
+    }
 }
 
 fn pokes_and_registers_from_outside_run() {

@@ -1,5 +1,7 @@
 //! The two ways to draw a line against each other.
 
+mod alike;
+
 use super::*;
 
 /// A PPU about to draw line 50, with the given sprites (X positions) on it.
@@ -8,7 +10,7 @@ fn about_to_draw(xs: &[u8], scx: u8, wx: Option<u8>) -> Ppu {
     ppu.regs = Registers { lcdc: 0x93, scx, bgp: 0xE4, obp: [0xE4, 0x1B], ..Registers::default() };
     for (i, &x) in xs.iter().enumerate() {
         for (j, v) in [60, x, i as u8, 0].into_iter().enumerate() {
-            ppu.write_oam(4 * i as u8 + j as u8, v);
+            ppu.write_oam(4 * i as u8 + j as u8, v, 0);
         }
     }
     if let Some(wx) = wx {
@@ -123,9 +125,9 @@ fn line_renderer_and_pipeline_draw_the_same() {
             *byte = below(256) as u8;
         }
         for i in 0..xs.len() as u8 {
-            ppu.write_oam(4 * i, 50 + below(17) as u8);
-            ppu.write_oam(4 * i + 2, below(256) as u8);
-            ppu.write_oam(4 * i + 3, below(256) as u8);
+            ppu.oam[usize::from(4 * i)] = 50 + below(17) as u8;
+            ppu.oam[usize::from(4 * i + 2)] = below(256) as u8;
+            ppu.oam[usize::from(4 * i + 3)] = below(256) as u8;
         }
         let mut piped = ppu.clone();
         ppu.draw_line();
