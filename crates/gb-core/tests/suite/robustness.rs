@@ -187,8 +187,6 @@ fn programs_that_once_differed_run_alike() {
         (Program::Bytes(0x2667_fe91_371f_c5fc), dmg),
         (Program::Bytes(0xfd8c_1277_9558_3bdb), dmg),
         (Program::Bytes(0x52ff_dd7b_0b41_44a1), compatible),
-        (Program::Bytes(0x438c_be1f_e600_2215), compatible),
-        (Program::Bytes(0xee82_79d3_0279_1ff8), color),
         (Program::Bytes(0xec09_0b1c_f0d0_90e2), compatible),
     ] {
         let differs = strict::compare(setting.machine(&program), COMPARED).err();

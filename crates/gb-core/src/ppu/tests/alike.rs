@@ -157,19 +157,20 @@ fn state(ppu: &Ppu) -> Vec<u8> {
     w.bytes
 }
 
+/// All but the memories and the picture, in words.
+fn words(ppu: &Ppu) -> String {
+    let mut rest = ppu.clone();
+    rest.vram.fill(0);
+    (rest.planes, rest.color) = (None, None);
+    rest.set_always_fifo(false);
+    format!("{rest:#?}")
+}
+
 /// Where two states differ, in words.
 fn difference(lazy: &Ppu, strict: &Ppu) -> Option<String> {
     (state(lazy) != state(strict)).then(|| {
-        let mut pictureless = [lazy.clone(), strict.clone()];
-        for ppu in &mut pictureless {
-            ppu.set_always_fifo(false);
-            ppu.vram.fill(0);
-            ppu.planes = None;
-            ppu.color = None;
-        }
-        let [a, b] = pictureless.map(|ppu| format!("{ppu:#?}"));
-        let other = |(a, b): &(&str, &str)| a != b;
-        match a.lines().zip(b.lines()).find(other) {
+        let (a, b) = (words(lazy), words(strict));
+        match a.lines().zip(b.lines()).find(|(a, b)| a != b) {
             Some((a, b)) => format!("lazy {}, strict {}", a.trim(), b.trim()),
             None => "the picture".into(),
         }
