@@ -84,7 +84,8 @@ format: $(DEPS) ## Format Rust and Python in place
 
 .PHONY: fuzz
 fuzz: ## Try FUZZ=N new random cartridges, programs and states in each fuzz test (10,000)
-	HYBRIDENV_FUZZ=$(FUZZ) cargo test --release -p gb-core --test suite -- robustness color_programs
+	HYBRIDENV_FUZZ=$(FUZZ) cargo test --release -p gb-core --test suite -- robustness
+	HYBRIDENV_FUZZ=$(FUZZ) cargo test --release -p gb-core --test suite -- color_programs
 	HYBRIDENV_FUZZ=$(FUZZ) cargo test --release -p gb-core --lib -- ppu::tests::alike
 
 ##@ Measure it
