@@ -9,6 +9,7 @@ BUILT   := $(VENV)/.built
 PEERS   := .venv-peers
 WHEELS  := dist
 FIGURES := bench/results/gameboy.json
+SEQUENCES := crates/gb-core/src/cpu/sequences/list.rs
 
 # Figures and accuracy suites are only meaningful for optimised code, so the extension is always
 # built in release mode; `make test` runs the quick Rust tests in debug mode as well.
@@ -109,6 +110,13 @@ accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts 
 .PHONY: bench-rust
 bench-rust: ## Criterion: instruction, frame, render and state
 	cargo bench --workspace
+
+.PHONY: sequences
+sequences: ## Choose anew which instructions the processor executes as one (plays the shared games)
+	cargo run --release --locked -p gb-core --example sequences -- $(SEQUENCES) \
+	  $(wildcard $(SHARED)/data/gameboy/games/*/*.gb $(SHARED)/data/gameboy/games/*/*.gbc) \
+	  python/hybridenv/data/polar_post.gb
+	cargo fmt --all
 
 ##@ Ship it
 

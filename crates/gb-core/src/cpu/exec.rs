@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 
 use super::{
     access::{Access, At},
+    opcode::PREFIX,
     Bus, Cpu, Flags, Mode, Pair,
 };
 
@@ -68,7 +69,7 @@ const AT_HL: u8 = 6;
 impl<A: Access> Turn<'_, A> {
     /// The opcode was fetched.
     #[inline(always)]
-    pub(super) fn begin(&mut self) {
+    fn begin(&mut self) {
         self.at.pass(A::DOTS);
         self.at.advance(1);
         self.bus.fetched();
@@ -296,9 +297,25 @@ impl<A: Access> Turn<'_, A> {
         Ok(())
     }
 
+    /// Executes the instruction with that opcode, from its start.
+    #[inline(always)]
+    pub(super) fn instruction<const OP: u8>(&mut self) -> Result<(), A::Miss> {
+        self.begin();
+        self.first::<OP>()
+    }
+
+    /// Executes the instruction that `CB` and this byte name, from its start.
+    #[inline(always)]
+    pub(super) fn prefixed<const OP: u8>(&mut self) -> Result<(), A::Miss> {
+        self.begin();
+        self.imm8();
+        self.second::<OP>()
+    }
+
+    /// The opcode was fetched: executes the rest.
     #[inline(always)]
     #[allow(clippy::match_same_arms)] // in the order of the opcode table
-    pub(super) fn first<const OP: u8>(&mut self) -> Result<(), A::Miss> {
+    fn first<const OP: u8>(&mut self) -> Result<(), A::Miss> {
         match OP {
             0x00 => {}
             0x10 => self.stop()?,
@@ -478,7 +495,7 @@ impl<A: Access> Turn<'_, A> {
                     self.cpu.ei_pending = true;
                 }
             }
-            0xCB => {} // `second`
+            PREFIX => {} // `second`
             0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD => {
                 self.bus.whole()?.attention();
                 self.cpu.mode = Mode::Locked;
@@ -487,6 +504,7 @@ impl<A: Access> Turn<'_, A> {
         Ok(())
     }
 
+    /// Both bytes were fetched: executes the rest.
     #[inline(always)]
     fn second<const OP: u8>(&mut self) -> Result<(), A::Miss> {
         let v = self.get(OP)?;
@@ -526,12 +544,12 @@ fn shift(kind: u8, v: u8, carry: bool) -> (u8, bool) {
 
 pub(super) fn first<A: Access, const OP: u8>(cpu: &mut Cpu, bus: &mut A, code: u64, at: At) -> At {
     let mut turn = Turn { cpu: &mut *cpu, bus: &mut *bus, code, at };
-    turn.begin();
-    if OP == 0xCB {
+    if OP == PREFIX {
+        turn.begin();
         let second = turn.imm8();
         return Table::<A>::SECOND[usize::from(second)](cpu, bus, code, at);
     }
-    match turn.first::<OP>() {
+    match turn.instruction::<OP>() {
         Ok(()) => turn.at,
         Err(miss) => A::elsewhere(cpu, bus, miss, code, at),
     }

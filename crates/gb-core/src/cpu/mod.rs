@@ -5,6 +5,7 @@ mod arithmetic;
 mod exec;
 mod flags;
 mod idle;
+mod opcode;
 mod plan;
 mod sequences;
 

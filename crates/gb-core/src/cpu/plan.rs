@@ -1,8 +1,16 @@
 //! What is executed at each place of a program.
+//!
+//! A place has one plan, wherever the program comes from: the longest sequence whose opcodes stand
+//! there. So bytes that are data, or the middle of an instruction, have one too, which is right if the
+//! program should jump there and costs nothing otherwise.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
-use super::sequences::SEQUENCES;
+use super::{
+    opcode::{length, PREFIX},
+    sequences::SEQUENCES,
+};
 
 /// Bytes of a bank of ROM.
 pub(crate) const BANK: usize = 0x4000;
@@ -14,61 +22,92 @@ pub(crate) type Plan = [u16; BANK];
 /// The plan of no bank.
 pub(crate) static UNPLANNED: Plan = [0; BANK];
 
-/// Bytes of the instruction with that opcode.
-const fn length(op: u8) -> usize {
-    match op {
-        0x01 | 0x11 | 0x21 | 0x31 | 0x08 | 0xC2 | 0xC3 | 0xCA | 0xD2 | 0xDA | 0xC4 | 0xCC
-        | 0xCD | 0xD4 | 0xDC | 0xEA | 0xFA => 3,
-        0x06 | 0x0E | 0x16 | 0x1E | 0x26 | 0x2E | 0x36 | 0x3E | 0xC6 | 0xCE | 0xD6 | 0xDE
-        | 0xE6 | 0xEE | 0xF6 | 0xFE | 0x10 | 0x18 | 0x20 | 0x28 | 0x30 | 0x38 | 0xCB | 0xE0
-        | 0xF0 | 0xE8 | 0xF8 => 2,
-        _ => 1,
+/// How sequences go on, after some opcodes: by which opcodes, and the nodes after these, which stand one
+/// after the other.
+#[derive(Default)]
+struct Node {
+    /// The plan if the sequence ends here; else none.
+    planned: u16,
+    first_child: u16,
+    /// Children before each quarter of the opcodes.
+    before: [u8; 4],
+    /// The opcodes with a child, a bit each.
+    children: [u64; 4],
+}
+
+impl Node {
+    #[inline]
+    fn child(&self, op: u8) -> Option<u16> {
+        let (quarter, bit) = (usize::from(op >> 6), 1 << (op & 63));
+        let children = self.children[quarter];
+        (children & bit != 0).then(|| {
+            let before = (children & (bit - 1)).count_ones() as u16;
+            self.first_child + u16::from(self.before[quarter]) + before
+        })
     }
 }
 
-/// A tree of the sequences by opcode.
-struct Node {
-    planned: u16,
-    next: [u16; 256],
-}
+/// The sequences by opcode, from the root at 0.
+static TREE: LazyLock<Vec<Node>> = LazyLock::new(|| grow(SEQUENCES));
 
-static TREE: LazyLock<Vec<Node>> = LazyLock::new(|| {
-    let mut tree = vec![Node { planned: 0, next: [0; 256] }];
-    for (i, sequence) in SEQUENCES.iter().enumerate() {
-        let mut at = 0;
-        for &op in *sequence {
-            let next = usize::from(tree[at].next[usize::from(op)]);
-            at = if next == 0 {
-                let new = tree.len();
-                tree[at].next[usize::from(op)] = new as u16;
-                tree.push(Node { planned: 0, next: [0; 256] });
-                new
-            } else {
-                next
-            };
+fn grow(sequences: &[&[u8]]) -> Vec<Node> {
+    let mut sorted: Vec<(&[u8], u16)> = sequences.iter().copied().zip(256..).collect();
+    sorted.sort_unstable();
+    let mut tree = vec![Node::default()];
+    // For each node that has none yet, the sequences that reach it and its depth.
+    let mut open: std::collections::VecDeque<(usize, Range<usize>, usize)> =
+        [(0, 0..sorted.len(), 0)].into();
+    while let Some((node, mut reached, depth)) = open.pop_front() {
+        let ends = |&(ops, plan): &(&[u8], u16)| (ops.len() == depth).then_some(plan);
+        let mut grown = Node { first_child: tree.len() as u16, ..Node::default() };
+        // The shortest comes first.
+        if let Some(plan) = sorted.get(reached.start).and_then(ends) {
+            grown.planned = plan;
+            reached.start += 1;
         }
-        tree[at].planned = 256 + i as u16;
+        while let Some(&(ops, _)) = sorted[reached.clone()].first() {
+            let op = ops[depth];
+            let n = sorted[reached.clone()].partition_point(|(ops, _)| ops[depth] == op);
+            grown.children[usize::from(op >> 6)] |= 1 << (op & 63);
+            open.push_back((tree.len(), reached.start..reached.start + n, depth + 1));
+            tree.push(Node::default());
+            reached.start += n;
+        }
+        let mut before = 0;
+        for (quarter, &children) in grown.children.iter().enumerate() {
+            grown.before[quarter] = before;
+            before = before.wrapping_add(children.count_ones() as u8);
+        }
+        tree[node] = grown;
     }
     tree
-});
+}
 
 /// Plans a ROM, bank by bank: at every byte the longest sequence that begins there and ends in its bank,
 /// or else the instruction.
 pub(crate) fn plan(rom: &[u8]) -> Box<[u16]> {
-    rom.chunks(BANK).flat_map(|bank| (0..bank.len()).map(|start| plan_place(bank, start))).collect()
+    let tree = &*TREE;
+    let mut plans = Vec::with_capacity(rom.len());
+    for bank in rom.chunks(BANK) {
+        plans.extend((0..bank.len()).map(|start| plan_place(tree, &bank[start..])));
+    }
+    plans.into()
 }
 
-fn plan_place(bank: &[u8], start: usize) -> u16 {
-    let tree = &*TREE;
-    let mut planned = u16::from(bank[start]);
-    let (mut at, mut node) = (start, 0);
-    while let Some(&op) = bank.get(at) {
-        node = usize::from(tree[node].next[usize::from(op)]);
-        if node == 0 {
-            break;
-        }
-        at += length(op);
-        if tree[node].planned != 0 && at <= bank.len() {
+/// The plan for the first of some bytes of a bank, of which there is at least one.
+#[inline]
+fn plan_place(tree: &[Node], bytes: &[u8]) -> u16 {
+    let mut planned = u16::from(bytes[0]);
+    let (mut at, mut node) = (0, 0);
+    // The byte after `CB` is an opcode as well.
+    let mut prefixed = false;
+    while let Some(&op) = bytes.get(at) {
+        let Some(child) = tree[node].child(op) else { break };
+        node = usize::from(child);
+        let ends = at + if prefixed { 1 } else { length(op) };
+        at += if prefixed || op == PREFIX { 1 } else { length(op) };
+        prefixed = op == PREFIX && !prefixed;
+        if tree[node].planned != 0 && ends <= bytes.len() {
             planned = tree[node].planned;
         }
     }

@@ -1,0 +1,64 @@
+//! What an opcode tells of its instruction without executing it.
+//!
+//! `bench/sequences` includes this file, too.
+
+/// The opcode whose instruction is named by a second byte.
+pub const PREFIX: u8 = 0xCB;
+
+/// Bytes of the instruction with that opcode.
+pub const fn length(op: u8) -> usize {
+    match op {
+        0x01 | 0x11 | 0x21 | 0x31 | 0x08 | 0xC2 | 0xC3 | 0xCA | 0xD2 | 0xDA | 0xC4 | 0xCC
+        | 0xCD | 0xD4 | 0xDC | 0xEA | 0xFA => 3,
+        0x06 | 0x0E | 0x16 | 0x1E | 0x26 | 0x2E | 0x36 | 0x3E | 0xC6 | 0xCE | 0xD6 | 0xDE
+        | 0xE6 | 0xEE | 0xF6 | 0xFE | 0x10 | 0x18 | 0x20 | 0x28 | 0x30 | 0x38 | PREFIX | 0xE0
+        | 0xF0 | 0xE8 | 0xF8 => 2,
+        _ => 1,
+    }
+}
+
+/// Whether what follows that instruction in memory need not be executed next: jumps, calls, returns,
+/// `HALT`, `STOP`, `EI` and `DI`.
+pub const fn controls(op: u8) -> bool {
+    matches!(
+        op,
+        0x10 | 0x18
+            | 0x20
+            | 0x28
+            | 0x30
+            | 0x38
+            | 0x76
+            | 0xE9
+            | 0xF3
+            | 0xFB
+            | 0xC0
+            | 0xC8
+            | 0xD0
+            | 0xD8
+            | 0xC9
+            | 0xD9
+            | 0xC2
+            | 0xCA
+            | 0xD2
+            | 0xDA
+            | 0xC3
+            | 0xC4
+            | 0xCC
+            | 0xD4
+            | 0xDC
+            | 0xCD
+            | 0xC7
+            | 0xCF
+            | 0xD7
+            | 0xDF
+            | 0xE7
+            | 0xEF
+            | 0xF7
+            | 0xFF
+    ) || undefined(op)
+}
+
+/// Whether no instruction has that opcode.
+const fn undefined(op: u8) -> bool {
+    matches!(op, 0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD)
+}
