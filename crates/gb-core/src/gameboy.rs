@@ -188,9 +188,19 @@ impl GameBoy {
 
     /// Runs at least `cycles` T-cycles, to an instruction boundary, without drawing.
     pub fn run_cycles(&mut self, cycles: u64) {
+        self.advance::<false>(cycles);
+    }
+
+    /// As [`run_cycles`](Self::run_cycles), strictly.
+    #[cfg(test)]
+    pub(crate) fn run_cycles_strict(&mut self, cycles: u64) {
+        self.advance::<true>(cycles);
+    }
+
+    fn advance<const STRICT: bool>(&mut self, cycles: u64) {
         let target = self.machine.clock.saturating_add(cycles);
         loop {
-            self.run::<false>(target);
+            self.run::<STRICT>(target);
             if self.machine.clock >= target {
                 break;
             }

@@ -1,4 +1,9 @@
 //! What an instruction sees of the bus it is executed on.
+//!
+//! Every [`Bus`] is one, whole, and never misses. The quick one of `bus.rs` serves work RAM, HRAM and
+//! ROM at once and misses all else; then the instruction is executed anew on the whole bus. So the
+//! quick one needs no clock but the countdown in [`At`], which stays in a register of the host from
+//! instruction to instruction.
 
 use std::convert::Infallible;
 

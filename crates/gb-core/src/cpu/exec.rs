@@ -1,9 +1,10 @@
 //! The instruction set: every bus access and idle M-cycle in the order the hardware has it.
 //!
-//! One small function per opcode, which [`Table`] lists. An access may miss (see [`Access`]), and
-//! then the whole instruction is executed anew on another bus. Hence the one rule in here: no
-//! register changes before the last access that can miss. Bytes that were written before a miss are
-//! written again, with the same values.
+//! One small function per opcode, which [`Table`] lists; [`sequences`](super::sequences) puts several
+//! into one. An access may miss (see [`Access`]), and then the whole instruction is executed anew on
+//! another bus. Hence the one rule in here: no register changes before the last access that can miss
+//! (`tests/misses.rs` tries them all). Bytes that were written before a miss are written again, with
+//! the same values.
 //!
 //! Source: Gekkio, "Game Boy: Complete Technical Reference"; checked by the `sm83` vectors.
 

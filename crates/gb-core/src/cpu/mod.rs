@@ -8,6 +8,8 @@ mod idle;
 mod opcode;
 mod plan;
 mod sequences;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use access::{Access, At};
 pub use flags::Flags;
