@@ -75,5 +75,5 @@ fn a_sequence_is_planned_at_the_end_of_a_bank_only_if_it_ends_there() {
 #[test]
 fn a_program_without_sequences_is_planned_by_its_opcodes() {
     let rom = [0xD3; BANK];
-    assert_eq!(plan(&rom)[..], [0xD3; BANK]);
+    assert!(plan(&rom).iter().all(|&plan| plan == 0xD3));
 }
