@@ -194,11 +194,14 @@ impl Recorder {
     }
 }
 
-/// Whether that is an iteration of a loop that only waits.
+/// Whether that can be an iteration of a loop that only waits.
 fn waits(run: &[Executed]) -> bool {
     match run.iter().map(|e| e.symbol.byte()).collect::<Vec<_>>()[..] {
         [op, 0x20] => op & 0xC7 == 0x05 && op != 0x35,
-        [0xF0, 0xE6 | 0xFE, 0x20] => true,
+        [0xF0, test, 0x20 | 0x28 | 0x30 | 0x38] => {
+            matches!(test, 0xE6 | 0xFE)
+                || matches!(test, 0xA0..=0xA7 | 0xB0..=0xBF) && test & 7 != 6
+        }
         _ => false,
     }
 }

@@ -59,9 +59,9 @@ impl Choices {
                     code.push(ops.next().copied().unwrap_or(any));
                 }
                 // Often as far as a loop that waits goes back.
-                0x20 => {
-                    let far = self.byte();
-                    code.push(self.one_of(&[-3i8 as u8, -6i8 as u8, 2, far]));
+                0x20 | 0x28 | 0x30 | 0x38 => {
+                    let far = self.byte() as i8;
+                    code.push(self.one_of(&[-3, -5, -6, 2, far]) as u8);
                 }
                 0xF0 => {
                     let low = self.byte();
