@@ -103,3 +103,7 @@ class EnvCrashedError(HybridEnvError, RuntimeError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class ConfigError(HybridEnvError, ValueError):
+    """A setting of a training run is unknown, has a wrong type, or does not fit the others."""
