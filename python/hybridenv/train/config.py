@@ -31,7 +31,7 @@ class Config:
         env_args: Options of the environment, passed to its constructor.
         seed: Seed of everything: weights, environments, actions, order of the data.
         n_seeds: Independent runs in one program, with the seeds ``seed`` to ``seed + n_seeds - 1``.
-        steps: Environment steps to train for, each run; rounded up to whole iterations.
+        steps: Environment steps to train for, each run; rounded up to whole calls of the program.
         n_envs: Environments of each run.
         horizon: Steps of each environment in an iteration.
         epochs: How often an iteration's data is used.
@@ -107,8 +107,8 @@ class Config:
 
     @property
     def iterations(self) -> int:
-        """Iterations of the run."""
-        return -(-self.steps // self.batch)
+        """Iterations of the run, a multiple of `calls`."""
+        return -(-self.steps // (self.batch * self.calls)) * self.calls
 
     @property
     def recurrent(self) -> bool:

@@ -186,6 +186,9 @@ class Program:
         keys = [jax.random.key(c.seed + i) for i in range(c.n_seeds)]
         return self._start(keys[0] if c.n_seeds == 1 else jnp.stack(keys))
 
+    def close(self) -> None:
+        """Do nothing: nothing outside of JAX is held."""
+
     def _mapped(
         self, function: Callable[[Any], Any], inputs: Any, outputs: Any, **options: Any
     ) -> Any:
