@@ -55,9 +55,12 @@ class Config:
         network: ``"mlp"``, ``"cnn"``, ``"gru"`` or ``"lstm"``.
         hidden: Sizes of the dense layers; the last one is also the memory's.
         activation: ``"gelu"``, ``"gelu_tanh"``, ``"relu"`` or ``"tanh"``.
-        channels: Channels of the convolutions, each of which halves the picture.
-        shrink: A picture is first averaged over blocks of this side.
+        channels: Channels of the convolutions; the first one divides the sides of the picture by
+            4, the others by 2.
+        shrink: A picture is reduced to the averages of blocks of this side before anything else.
         devices: Devices to use; 0 for all. Environments are divided evenly between them.
+        overlap: Only for environments outside of JAX: collect the next iteration with the
+            parameters from before the update, while the learner is at work.
         calls: Iterations in one call of the compiled program.
         checkpoint_every: Steps between checkpoints; 0 for one at the end only.
         keep: Checkpoints that are kept, the newest.
@@ -88,9 +91,10 @@ class Config:
     network: str = "mlp"
     hidden: tuple[int, ...] = (128,)
     activation: str = "gelu_tanh"
-    channels: tuple[int, ...] = (16, 32, 32)
+    channels: tuple[int, ...] = (32, 64)
     shrink: int = 1
     devices: int = 0
+    overlap: bool = False
     calls: int = 4
     checkpoint_every: int = 0
     keep: int = 2

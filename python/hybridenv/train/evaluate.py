@@ -75,7 +75,7 @@ def evaluate(
     def step(now: tuple[Any, ...]) -> tuple[Any, ...]:
         obs, state, carry, key, sums, t, alive = now
         key, key_env, key_noise = jax.random.split(key, 3)
-        distribution, _, carry = policy.step(params, obs, carry)
+        distribution, _, carry = policy.step(params, policy.obs.look(obs), carry)
         noise = policy.action.noise(key_noise, (episodes,))
         action = distribution.mode() if greedy else distribution.sample(noise)
         obs, state, reward, terminated, truncated, _ = games.step(

@@ -164,6 +164,12 @@ def value_sums(value: Array, advantage: Array) -> dict[str, Array]:
     }
 
 
+def explained(sums: dict[str, Array], steps: int) -> dict[str, Array]:
+    """Return the ``explained_variance`` of the values, 1 at best, from sums of `value_sums`."""
+    spread = sums["squares"] - jnp.square(sums["target"]) / steps
+    return {"explained_variance": 1 - sums["error"] / jnp.maximum(spread, 1e-8)}
+
+
 def summary(sums: dict[str, Array], steps: int) -> dict[str, Array]:
     """Turn an iteration's sums over all environments into its metrics.
 
@@ -174,15 +180,13 @@ def summary(sums: dict[str, Array], steps: int) -> dict[str, Array]:
 
     Returns:
         ``return``, ``length`` and ``score`` of the mean episode (NaN where none ended),
-        ``episodes``, the mean ``reward`` of a step and the ``explained_variance`` of the values.
+        ``episodes``, the mean ``reward`` of a step, and what `explained` says.
     """
     count = sums["count"]
-    spread = sums["squares"] - jnp.square(sums["target"]) / steps
     return {
         "episodes": count,
         "return": sums["total"] / count,
         "length": sums["length"] / count,
         "score": sums["score"] / count,
         "reward": sums["reward"] / steps,
-        "explained_variance": 1 - sums["error"] / jnp.maximum(spread, 1e-8),
-    }
+    } | explained(sums, steps)

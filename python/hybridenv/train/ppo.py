@@ -186,6 +186,9 @@ class Program:
         keys = [jax.random.key(c.seed + i) for i in range(c.n_seeds)]
         return self._start(keys[0] if c.n_seeds == 1 else jnp.stack(keys))
 
+    def cut(self) -> None:
+        """Do nothing: the environments are part of the state."""
+
     def close(self) -> None:
         """Do nothing: nothing outside of JAX is held."""
 
@@ -259,10 +262,13 @@ class Program:
         noises = policy.action.noise(key_noise, (c.horizon, n))
         draws = self._env.step_draws(key_env, self._env_params, (c.horizon,))
 
+        look = policy.obs.look
+
         def step(now: _Now, chance: tuple[Array, Any]) -> tuple[_Now, _Record]:
             noise, draw = chance
+            kept = look(now.obs)
             memory = emptied(now.carry, now.restart)
-            distribution, value, carry = policy.step(params, now.obs, memory)
+            distribution, value, carry = policy.step(params, kept, memory)
             action = distribution.sample(noise)
             obs, env_state, reward, terminated, truncated, info = self._env.step_with(
                 draw, now.env_state, clipped(action, policy.action), self._env_params
@@ -270,7 +276,7 @@ class Program:
             # Only an episode that was cut off needs the value of where it would have gone on.
             cut_value = jax.lax.cond(
                 jnp.any(truncated),
-                lambda: policy.step(params, info["final_obs"], carry)[1],
+                lambda: policy.step(params, look(info["final_obs"]), carry)[1],
                 lambda: jnp.zeros(n),
             )
             over = terminated | truncated
@@ -284,7 +290,7 @@ class Program:
             ended = jax.tree.map(lambda a, b: a + jnp.where(over, b, 0), now.ended, one)
             running = jax.tree.map(lambda a: jnp.where(over, 0, a), running)
             record = _Record(
-                obs=now.obs,
+                obs=kept,
                 action=action,
                 log_prob=distribution.log_prob(action),
                 value=value,
@@ -305,7 +311,7 @@ class Program:
             Episodes.none(n),
         )
         now, record = jax.lax.scan(step, start, (noises, draws))
-        _, last_value, _ = policy.step(params, now.obs, emptied(now.carry, now.restart))
+        _, last_value, _ = policy.step(params, look(now.obs), emptied(now.carry, now.restart))
         next_values = jnp.concatenate([record.value[1:], last_value[None]])
         advantage = losses.gae(
             record.reward,

@@ -35,6 +35,9 @@ class Trainer(Protocol):
     def run(self, state: Any, /) -> tuple[Any, dict[str, Any]]:
         """Do `Config.calls` iterations."""
 
+    def cut(self) -> None:
+        """Forget what a checkpoint does not hold: a state was saved and will go on alone."""
+
     def close(self) -> None:
         """Release what is held."""
 
@@ -208,6 +211,7 @@ class _Run:
         if self.checkpoints is None:
             return None
         steps = done * self.config.batch
+        self.trainer.cut()
         return self.checkpoints.save(steps, state, self.config, len(self.trainer.devices))
 
     def _sinks(self, steps: int, progress: bool, tensorboard: bool) -> Sinks:
