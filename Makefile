@@ -55,7 +55,11 @@ test-rust: ## Rust tests, in debug (overflow checks on) and in release
 
 .PHONY: test-python
 test-python: $(BUILT) ## Python tests: API, Gymnasium, command line, lockstep against PyBoy
-	$(BIN)/pytest -m "not wheel" $(PYTEST_ARGS)
+	$(BIN)/pytest -m "not wheel and not slow" $(PYTEST_ARGS)
+
+.PHONY: test-slow
+test-slow: $(BUILT) ## Python tests that take minutes: a million steps, whole training runs
+	$(BIN)/pytest -m slow $(PYTEST_ARGS)
 
 .PHONY: test-wheel
 test-wheel: wheel ## Install the wheel into an empty environment and run it there

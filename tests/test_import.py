@@ -43,6 +43,14 @@ def test_gym_loads_neither_pictures_nor_the_command_line() -> None:
     assert not loaded & (HEAVY - {"gymnasium"})
 
 
+def test_jax_loads_when_it_is_first_asked_for() -> None:
+    flags = "import hybridenv, os; hybridenv.cpu_flags(); assert 'XLA_FLAGS' not in os.environ"
+    assert not modules_after(flags) & HEAVY
+    loaded = modules_after("import hybridenv; hybridenv.make('pong')")
+    assert "jax" in loaded
+    assert not loaded & (HEAVY - {"jax", "scipy"})
+
+
 def test_ready_tasks_need_no_import_of_their_own() -> None:
     code = "import hybridenv; print(hybridenv.tasks.POLAR_POST.max_steps)"
     result = subprocess.run(
@@ -81,9 +89,17 @@ def test_version_is_that_of_the_native_module() -> None:
     assert hybridenv.__version__.count(".") == 2
 
 
-@pytest.mark.parametrize("missing", ["gymnasium"])
-def test_gym_says_what_is_missing(missing: str) -> None:
-    code = f"import sys; sys.modules[{missing!r}] = None; import hybridenv.gym"
+@pytest.mark.parametrize(
+    ("missing", "statement", "extra"),
+    [
+        ("gymnasium", "import hybridenv.gym", "gym"),
+        ("jax", "import hybridenv.envs", "jax"),
+        ("jax", "import hybridenv; hybridenv.make('pong')", "jax"),
+        ("gymnasium", "import hybridenv.envs as e; e.Discrete(3).to_gymnasium()", "gym"),
+    ],
+)
+def test_a_part_says_what_it_lacks(missing: str, statement: str, extra: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; {statement}"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 1
-    assert "pip install 'hybridenv[gym]'" in result.stderr
+    assert f"pip install 'hybridenv[{extra}]'" in result.stderr

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from hybridenv import _native
 from hybridenv.cartridge import RomHeader, RomSource, RtcTime, read_images, with_path
 from hybridenv.checks import (
+    SEEDS,
     Uncopyable,
     address_array,
     choice,
@@ -20,6 +21,7 @@ from hybridenv.checks import (
     four_colours,
     index_or_none,
     raw_bytes,
+    seed_or_seeds,
     whole,
     whole_or_none,
 )
@@ -57,7 +59,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 #: Red, green and blue of the four shades, lightest first: the greys that PyBoy shows.
 DEFAULT_PALETTE = ((255, 255, 255), (153, 153, 153), (85, 85, 85), (0, 0, 0))
 
-_SEEDS = 2**64
 _MOST_THREADS = 4096
 
 
@@ -200,7 +201,7 @@ class GameBoyBatch(Uncopyable):
                 num_threads=whole_or_none("num_threads", num_threads, 1, _MOST_THREADS),
                 profile=profile,
                 model=model,
-                seed=whole_or_none("seed", seed, 0, _SEEDS - 1),
+                seed=whole_or_none("seed", seed, 0, SEEDS - 1),
                 task=None if task is None else task.compiled(),
                 warm_up=[] if task is None else list(task.start),
                 opening=[] if task is None else list(task.opening),
@@ -294,7 +295,7 @@ class GameBoyBatch(Uncopyable):
             ArgumentError: A wrong type, shape or value.
             EnvCrashedError: One of these envs crashed in its idle frames or its opening.
         """
-        return self._native.reset(self._seeds(seed), mask)
+        return self._native.reset(seed_or_seeds(seed, self._n), mask)
 
     def step(self, buttons: NDArray[np.uint8], *, restart: Mask | None = None) -> StepResult:
         """Play one step in every env.
@@ -704,17 +705,6 @@ class GameBoyBatch(Uncopyable):
         if index is None or not 0 <= index < self._n:
             raise EnvIndexError(f"env index: got {i!r}, expected 0 to {self._n - 1}")
         return index
-
-    def _seeds(self, seed: int | Sequence[int | None] | None) -> int | list[int | None] | None:
-        if seed is None:
-            return None
-        if isinstance(seed, str | bytes) or not isinstance(seed, Sequence | np.ndarray):
-            return whole("seed", seed, 0, _SEEDS - 1)
-        if isinstance(seed, np.ndarray) and seed.ndim != 1:
-            raise ArgumentError(f"seed: got shape {seed.shape}, expected ({self._n},)")
-        if len(seed) != self._n:
-            raise ArgumentError(f"seed: got {len(seed)} seeds, expected one, or n = {self._n}")
-        return [whole_or_none(f"seed[{i}]", one, 0, _SEEDS - 1) for i, one in enumerate(seed)]
 
 
 @contextmanager

@@ -7,7 +7,10 @@ from typing import Any, NoReturn, SupportsIndex, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridenv.errors import ArgumentError, UncopyableError
+from hybridenv.errors import ArgumentError, ConformanceError, UncopyableError
+
+SEEDS = 2**64
+"""A seed is a whole number below this."""
 
 
 class Uncopyable:
@@ -37,6 +40,21 @@ def index_or_none(value: object) -> int | None:
         return None
 
 
+def demand(holds: bool | np.bool_, rule: str, message: str) -> None:
+    """Raise unless a rule of a contract holds.
+
+    Args:
+        holds: Whether it does.
+        rule: Name of the rule.
+        message: What was seen.
+
+    Raises:
+        ConformanceError: `holds` is false.
+    """
+    if not holds:
+        raise ConformanceError(f"{rule}: {message}")
+
+
 def whole(what: str, value: object, low: int, high: int) -> int:
     """Check a whole number.
 
@@ -61,6 +79,31 @@ def whole(what: str, value: object, low: int, high: int) -> int:
 def whole_or_none(what: str, value: object, low: int, high: int) -> int | None:
     """Check a whole number as `whole` does, or let `None` through."""
     return None if value is None else whole(what, value, low, high)
+
+
+def seed_or_seeds(seed: int | Sequence[int | None] | None, n: int) -> int | list[int | None] | None:
+    """Check the seed of n environments.
+
+    Args:
+        seed: One number 0 to 2**64 - 1, a sequence of n of them in which some may be `None`, or
+            `None`.
+        n: How many.
+
+    Returns:
+        The number, the list, or `None`.
+
+    Raises:
+        ArgumentError: It is none of these.
+    """
+    if seed is None:
+        return None
+    if isinstance(seed, str | bytes) or not isinstance(seed, Sequence | np.ndarray):
+        return whole("seed", seed, 0, SEEDS - 1)
+    if isinstance(seed, np.ndarray) and seed.ndim != 1:
+        raise ArgumentError(f"seed: got shape {seed.shape}, expected ({n},)")
+    if len(seed) != n:
+        raise ArgumentError(f"seed: got {len(seed)} seeds, expected one, or n = {n}")
+    return [whole_or_none(f"seed[{i}]", one, 0, SEEDS - 1) for i, one in enumerate(seed)]
 
 
 def choice(what: str, value: object, choices: object) -> None:

@@ -86,6 +86,10 @@ class MissingDependencyError(HybridEnvError, ImportError):
     """An optional package is not installed."""
 
 
+class ConformanceError(HybridEnvError, AssertionError):
+    """An environment breaks its contract; the message names the rule and what was seen."""
+
+
 class EnvCrashedError(HybridEnvError, RuntimeError):
     """The emulator failed inside one env; the other envs finished the call.
 

@@ -16,11 +16,20 @@ except ImportError as error:
         "hybridenv.envs needs JAX, which is not installed: pip install 'hybridenv[jax]'"
     ) from error
 
+from hybridenv.envs._check import EnvReport, check_env
 from hybridenv.envs._contract import ChanceEnvironment, Environment, with_chance
 from hybridenv.envs._devices import host_devices
 from hybridenv.envs._registry import make, names
 from hybridenv.envs._spaces import Box, Discrete, Space
-from hybridenv.envs._wrappers import AutoReset, Batch, Episode, EpisodeStatistics, Wrapper
+from hybridenv.envs._wrappers import (
+    AutoReset,
+    Batch,
+    Episode,
+    EpisodeStatistics,
+    Timed,
+    TimeLimit,
+    Wrapper,
+)
 
 __all__ = [
     "AutoReset",
@@ -28,11 +37,15 @@ __all__ = [
     "Box",
     "ChanceEnvironment",
     "Discrete",
+    "EnvReport",
     "Environment",
     "Episode",
     "EpisodeStatistics",
     "Space",
+    "TimeLimit",
+    "Timed",
     "Wrapper",
+    "check_env",
     "host_devices",
     "make",
     "names",

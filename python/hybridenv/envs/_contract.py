@@ -93,6 +93,9 @@ class ChanceEnvironment(ABC, Generic[State, Params]):
     `reset` and `step` draw from their key and play with what was drawn. Whoever plays many steps
     saves time by drawing for all of them at once, with a `shape`; and whoever replays a recording
     hands its draws to `reset_with` and `step_with`.
+
+    An environment of the same class and options should equal another, so that programs compiled
+    for one serve the other; a frozen dataclass does.
     """
 
     @property
@@ -198,6 +201,12 @@ class KeyedChance(ChanceEnvironment[State, Params]):
 
     def __init__(self, env: Environment[State, Params]) -> None:
         self._env = env
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, KeyedChance) and self._env == other._env
+
+    def __hash__(self) -> int:
+        return hash((KeyedChance, self._env))
 
     @property
     def unwrapped(self) -> Any:

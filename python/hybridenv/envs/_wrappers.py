@@ -1,7 +1,7 @@
 """Wrappers: episodes that begin anew, many games at once, and what an episode came to."""
 
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,6 +19,8 @@ from hybridenv.envs._contract import (
 )
 from hybridenv.envs._spaces import Space
 
+Tree = TypeVar("Tree")
+
 
 class Wrapper(ChanceEnvironment[State, Params]):
     """An environment that hands everything on to another one; the base of wrappers.
@@ -32,6 +34,12 @@ class Wrapper(ChanceEnvironment[State, Params]):
 
     def __init__(self, env: Environment[State, Params] | ChanceEnvironment[State, Params]) -> None:
         self.env = with_chance(env)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((type(self), *vars(self).values()))
 
     @property
     def unwrapped(self) -> Any:
@@ -115,7 +123,7 @@ class AutoReset(Wrapper[State, Params]):
         ended = terminated | truncated
         fresh = self.env.restart_with(for_restart, state, params)
         info = {**info, "final_obs": obs, "_final_obs": ended}
-        obs, state = jax.tree.map(lambda new, old: _where(ended, new, old), fresh, (obs, state))
+        obs, state = choose(ended, fresh, (obs, state))
         return obs, state, reward, terminated, truncated, info
 
 
@@ -168,6 +176,71 @@ class Batch(Wrapper[State, Params]):
     def legal_actions(self, state: State, params: Params) -> Array | None:
         """Say which actions are allowed in each game, bool[n, actions] or `None`."""
         return jax.vmap(self.env.legal_actions, (0, None))(state, params)
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Timed(Generic[State]):
+    """A state with the number of steps that led to it.
+
+    Attributes:
+        inner: State of the environment inside.
+        elapsed: Steps since the episode began, int32[].
+    """
+
+    inner: State
+    elapsed: Array
+
+
+class TimeLimit(Wrapper[Timed[State], Params]):
+    """Truncates an episode after so many steps, unless it terminates in the last one.
+
+    Args:
+        env: The environment of one game.
+        max_steps: How many, at least 1.
+
+    Raises:
+        ArgumentError: `max_steps` is no such number.
+    """
+
+    env: ChanceEnvironment[Any, Params]
+
+    def __init__(
+        self, env: Environment[State, Params] | ChanceEnvironment[State, Params], max_steps: int
+    ) -> None:
+        self.env = with_chance(env)
+        self.max_steps = whole("TimeLimit max_steps", max_steps, 1, 2**31 - 1)
+
+    def reset_with(self, draws: Draws, params: Params) -> tuple[Any, Timed[State]]:
+        """Start an episode."""
+        obs, inner = self.env.reset_with(draws, params)
+        return obs, Timed(inner, jnp.zeros((), jnp.int32))
+
+    def restart_with(
+        self, draws: Draws, state: Timed[State], params: Params
+    ) -> tuple[Any, Timed[State]]:
+        """Start the next episode."""
+        obs, inner = self.env.restart_with(draws, state.inner, params)
+        return obs, Timed(inner, jnp.zeros((), jnp.int32))
+
+    def step_with(
+        self, draws: Draws, state: Timed[State], action: Array, params: Params
+    ) -> tuple[Any, Timed[State], Array, Array, Array, Info]:
+        """Play one step."""
+        obs, inner, reward, terminated, truncated, info = self.env.step_with(
+            draws, state.inner, action, params
+        )
+        state = Timed(inner, state.elapsed + 1)
+        truncated = truncated | ((state.elapsed >= self.max_steps) & ~terminated)
+        return obs, state, reward, terminated, truncated, info
+
+    def observe(self, state: Timed[State], params: Params) -> Any:
+        """Look at a state."""
+        return self.env.observe(state.inner, params)
+
+    def legal_actions(self, state: Timed[State], params: Params) -> Array | None:
+        """Say which actions are allowed."""
+        return self.env.legal_actions(state.inner, params)
 
 
 @jax.tree_util.register_dataclass
@@ -231,6 +304,20 @@ def _start(inner: State) -> Episode[State]:
     return Episode(inner, jnp.zeros((), jnp.float32), jnp.zeros((), jnp.int32))
 
 
-def _where(mask: Array, new: Array, old: Array) -> Array:
-    """Choose by a mask whose shape is the beginning of that of the arrays."""
-    return jnp.where(mask.reshape(mask.shape + (1,) * (new.ndim - mask.ndim)), new, old)
+def choose(mask: Array, new: Tree, old: Tree) -> Tree:
+    """Choose between two pytrees.
+
+    Args:
+        mask: bool of a shape with which that of every leaf begins.
+        new: What to take where it is true.
+        old: What to take where it is false.
+
+    Returns:
+        A pytree like both.
+    """
+
+    def one(new: Array, old: Array) -> Array:
+        return jnp.where(mask.reshape(mask.shape + (1,) * (jnp.ndim(new) - mask.ndim)), new, old)
+
+    chosen: Tree = jax.tree.map(one, new, old)
+    return chosen

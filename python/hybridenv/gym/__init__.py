@@ -1,11 +1,13 @@
-"""Gymnasium environments over `hybridenv.GameBoyBatch`, registered as ``hybridenv/GameBoy-v0``.
+"""Gymnasium environments: ``hybridenv/GameBoy-v0``, and those written in JAX.
 
-Importing this module registers the id, so either of these works::
+Importing this module registers the ids, so either of these works::
 
     import gymnasium, hybridenv.gym
     envs = gymnasium.make_vec("hybridenv/GameBoy-v0", num_envs=128)
 
     env = gymnasium.make("hybridenv.gym:hybridenv/GameBoy-v0")
+
+``hybridenv/Pong-v0`` needs the extra `jax` too; JAX loads when it is made.
 
 Needs the extra: ``pip install "hybridenv[gym]"``. `import hybridenv` alone never imports Gymnasium.
 """
@@ -31,6 +33,7 @@ from hybridenv.gym.vector import GameBoyVectorEnv
 __all__ = [
     "DEFAULT_ACTIONS",
     "ENV_ID",
+    "JAX_IDS",
     "CheckReport",
     "ConformanceError",
     "GameBoyEnv",
@@ -42,9 +45,21 @@ __all__ = [
 
 ENV_ID = "hybridenv/GameBoy-v0"
 
+JAX_IDS = {"hybridenv/Pong-v0": "pong"}
+"""Ids of the environments written in JAX, with their names for `hybridenv.make`."""
+
 if ENV_ID not in gymnasium.registry:
     gymnasium.register(
         id=ENV_ID,
         entry_point="hybridenv.gym.single:GameBoyEnv",
         vector_entry_point="hybridenv.gym.vector:GameBoyVectorEnv",
     )
+
+for _id, _name in JAX_IDS.items():
+    if _id not in gymnasium.registry:
+        gymnasium.register(
+            id=_id,
+            entry_point="hybridenv.gym.jax_single:JaxEnv",
+            vector_entry_point="hybridenv.gym.jax_vector:JaxVectorEnv",
+            kwargs={"env": _name},
+        )

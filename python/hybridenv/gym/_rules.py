@@ -11,8 +11,9 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, concatenate, create_empty_array, iterate
 from numpy.typing import DTypeLike, NDArray
 
-from hybridenv.errors import HybridEnvError
-from hybridenv.gym._trees import difference, kind, leaves, replaced, rows, scribble
+from hybridenv.checks import demand
+from hybridenv.errors import ConformanceError
+from hybridenv.trees import difference, kind, leaves, replaced, rows, scribble
 
 AnyVectorEnv: TypeAlias = VectorEnv[Any, Any, Any]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -25,25 +26,6 @@ SEED_STEPS = 24
 
 SEED_RUNS = 4
 """Different seeds that are compared."""
-
-
-class ConformanceError(HybridEnvError, AssertionError):
-    """A vector environment breaks its contract; the message names the rule and what was seen."""
-
-
-def demand(holds: bool | np.bool_, rule: str, message: str) -> None:
-    """Raise unless a rule holds.
-
-    Args:
-        holds: Whether it does.
-        rule: Name of the rule.
-        message: What was seen.
-
-    Raises:
-        ConformanceError: `holds` is false.
-    """
-    if not holds:
-        raise ConformanceError(f"{rule}: {message}")
 
 
 @dataclass

@@ -15,8 +15,10 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike
 
-from hybridenv.gym._rules import AnyVectorEnv, Checker, CheckReport, ConformanceError, demand
-from hybridenv.gym._trees import difference, rows
+from hybridenv.checks import demand
+from hybridenv.errors import ConformanceError
+from hybridenv.gym._rules import AnyVectorEnv, Checker, CheckReport
+from hybridenv.trees import difference, rows
 
 __all__ = ["CheckReport", "ConformanceError", "check_vector_env", "check_vector_modes"]
 

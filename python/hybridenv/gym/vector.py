@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 from hybridenv.batch import GameBoyBatch, RomSource
 from hybridenv.clock import FRAMES_PER_SECOND
 from hybridenv.errors import ArgumentError, NotResetError
+from hybridenv.gym._episodes import (
+    final_infos,
+    masked,
+    parse_mode,
+    parse_render_mode,
+    parse_reset_mask,
+)
 from hybridenv.gym._fields import FieldReader
 from hybridenv.gym.actions import DEFAULT_ACTIONS, Actions, ActionTable
 from hybridenv.gym.rewards import RewardFunction, RewardHook
@@ -26,8 +33,6 @@ Info: TypeAlias = dict[str, Any]
 
 OBS_HIGH = {"shades": 3, "rgb": 255, "packed": 255}
 """Largest value in an observation, by kind."""
-
-RENDER_MODES = ("rgb_array",)
 
 
 class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]):
@@ -71,7 +76,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  # Gymnasium's protocol; instances own a copy
-        "render_modes": list(RENDER_MODES),
+        "render_modes": ["rgb_array"],
         "render_fps": FRAMES_PER_SECOND / 24,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -97,9 +102,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         model: Literal["auto", "dmg", "cgb"] = "auto",
         noop_max: int = 0,
     ) -> None:
-        self._mode = _autoreset_mode(autoreset_mode)
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise ArgumentError(f'render_mode: got {render_mode!r}, expected None or "rgb_array"')
+        self._mode = parse_mode(autoreset_mode)
         self._table = ActionTable(actions)
         self._hook = None if reward_fn is None else RewardHook(reward_fn, ram_addresses)
         if reward_fn is None and np.size(ram_addresses):
@@ -127,7 +130,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
             noop_max=noop_max,
         )
         self.num_envs = num_envs
-        self.render_mode = render_mode
+        self.render_mode = parse_render_mode(render_mode)
         self.metadata = {
             **type(self).metadata,
             "render_fps": FRAMES_PER_SECOND / frame_skip,
@@ -165,12 +168,12 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
                 dtype.
             HybridEnvError: As `hybridenv.GameBoyBatch.reset`.
         """
-        mask = self._reset_mask(options)
+        mask = parse_reset_mask(options, self.num_envs)
         obs = self.batch.reset(seed=seed, mask=mask)
         self._ended[slice(None) if mask is None else mask] = False
         if self._hook is not None:
             self._hook.start(self.batch)
-        return obs, _masked(self._reader.read(self.batch), np.ones_like(self._ended))
+        return obs, masked(self._reader.read(self.batch), np.ones_like(self._ended))
 
     def step(
         self, actions: NDArray[np.integer[Any]]
@@ -210,14 +213,14 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         ended = terminated | truncated
         if self._mode is AutoresetMode.SAME_STEP and ended.any():
             self._ended = np.zeros_like(ended)
-            final = _final(obs, columns, ended)
+            final = final_infos(obs, columns, ended)
             obs = self.batch.reset(mask=ended)
             if self._hook is not None:
                 self._hook.start(self.batch)
-            info = final | _masked(self._reader.read(self.batch), np.ones_like(ended))
+            info = final | masked(self._reader.read(self.batch), np.ones_like(ended))
         else:
             self._ended = ended
-            info = _masked(columns, np.ones_like(ended))
+            info = masked(columns, np.ones_like(ended))
         return obs, reward, terminated, truncated, info
 
     def render(self) -> tuple[Pixels, ...] | None:
@@ -238,64 +241,3 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         """
         if hasattr(self, "batch"):  # absent where the constructor refused its arguments
             self.batch.close()
-
-    def _reset_mask(self, options: dict[str, Any] | None) -> Bools | None:
-        if options is None:
-            return None
-        if not isinstance(options, dict):
-            raise ArgumentError(f"reset options: got {options!r}, expected a dict or None")
-        if not options:
-            return None
-        unknown = sorted(options.keys() - {"reset_mask"}, key=str)
-        if unknown:
-            raise ArgumentError(f'reset options: got {unknown}, expected only "reset_mask"')
-        mask = options["reset_mask"]
-        wanted = (self.num_envs,)
-        if not isinstance(mask, np.ndarray) or mask.shape != wanted or mask.dtype != np.bool_:
-            got = (
-                f"{mask.dtype} array of shape {mask.shape}"
-                if isinstance(mask, np.ndarray)
-                else type(mask).__name__
-            )
-            raise ArgumentError(
-                f'options["reset_mask"]: got {got}, expected bool array of {wanted}'
-            )
-        if not mask.any():
-            raise ArgumentError('options["reset_mask"]: got no true value, expected at least one')
-        return mask.copy()
-
-
-def _autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    for member in AutoresetMode:
-        if mode in (member, member.name, member.value):
-            return member
-    names = ", ".join(member.name for member in AutoresetMode)
-    raise ArgumentError(f"autoreset_mode: got {mode!r}, expected one of {names}")
-
-
-def _masked(columns: dict[str, NDArray[Any]], present: Bools) -> Info:
-    """Give every info column its mask; where the mask is false the value is zero."""
-    info: Info = {}
-    for key, values in columns.items():
-        info[key] = values if present.all() else _zeroed(values, present)
-        info[f"_{key}"] = present.copy()
-    return info
-
-
-def _zeroed(values: NDArray[Any], present: Bools) -> NDArray[Any]:
-    kept = np.zeros_like(values)
-    kept[present] = values[present]
-    return kept
-
-
-def _final(obs: Pixels, columns: dict[str, NDArray[Any]], ended: Bools) -> Info:
-    """Last observation and info of the machines in `ended`, the way Gymnasium lays them out."""
-    last = np.full(len(ended), None, dtype=object)
-    rows = obs[ended]
-    last[ended] = np.fromiter(rows, dtype=object, count=len(rows))
-    return {
-        "final_obs": last,
-        "_final_obs": ended.copy(),
-        "final_info": _masked(columns, ended),
-        "_final_info": ended.copy(),
-    }

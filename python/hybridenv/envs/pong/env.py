@@ -1,18 +1,20 @@
 """Pong as an environment: spaces, chance and options around `hybridenv.envs.pong.rules`."""
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
+from numpy.typing import NDArray
 
 from hybridenv.checks import choice, flag, whole
 from hybridenv.envs._contract import ChanceEnvironment, Info
 from hybridenv.envs._spaces import Box, Discrete
 from hybridenv.envs.pong import rules
 from hybridenv.envs.pong.rand_r import advance, parity
+from hybridenv.envs.pong.render import draw
 
 Chance = Literal["keys", "rand_r"]
 
@@ -31,6 +33,7 @@ class PongParams:
     """Nothing: the rules of Pong have no free numbers."""
 
 
+@dataclass(frozen=True)
 class PongEnv(ChanceEnvironment[rules.State, PongParams]):
     """Pong against an opponent that follows the ball, first to 21 points.
 
@@ -47,13 +50,15 @@ class PongEnv(ChanceEnvironment[rules.State, PongParams]):
     Source: PufferLib's Pong (MIT); `docs/pong.md` has the rules and every quirk.
     """
 
-    def __init__(
-        self, frame_skip: int = 4, *, continuous: bool = False, chance: Chance = "keys"
-    ) -> None:
-        choice("chance", chance, Chance)
-        self.frame_skip = whole("frame_skip", frame_skip, 1, MAX_FRAME_SKIP)
-        self.continuous = flag("continuous", continuous)
-        self.chance: Chance = chance
+    frame_skip: int = 4
+    _: KW_ONLY
+    continuous: bool = False
+    chance: Chance = "keys"
+
+    def __post_init__(self) -> None:
+        whole("frame_skip", self.frame_skip, 1, MAX_FRAME_SKIP)
+        flag("continuous", self.continuous)
+        choice("chance", self.chance, Chance)
 
     @property
     def name(self) -> str:
@@ -109,7 +114,10 @@ class PongEnv(ChanceEnvironment[rules.State, PongParams]):
     def step_with(
         self, draws: Array | None, state: rules.State, action: Array, params: PongParams
     ) -> tuple[Array, rules.State, Array, Array, Array, Info]:
-        """Play one step with the serve that follows if it ends a round."""
+        """Play one step with the serve that follows if it ends a round.
+
+        `info["score"]` (int32[]) is the agent's points less the opponent's, -21 to 21.
+        """
         direction = self._direction(action)
         if draws is not None:
             after, reward, done = rules.step(state, direction, draws, self.frame_skip)
@@ -118,12 +126,23 @@ class PongEnv(ChanceEnvironment[rules.State, PongParams]):
             rng = advance(old)
             after, reward, done = rules.step(state, direction, parity(rng), self.frame_skip)
             after = replace(after, rng=jnp.where(after.serve != rules.IN_PLAY, rng, old))
-        return self.observe(after, params), after, reward, done, jnp.zeros_like(done), {}
+        info: Info = {"score": after.right_score - after.left_score}
+        return self.observe(after, params), after, reward, done, jnp.zeros_like(done), info
 
     def observe(self, state: rules.State, params: PongParams) -> Array:
         """Look at a game, see `rules.observe`."""
         del params
         return rules.observe(state)
+
+    @property
+    def render_fps(self) -> float:
+        """Pictures a second of a film in which a sub-step is a sixtieth."""
+        return 60 / self.frame_skip
+
+    def render(self, state: rules.State, params: PongParams) -> NDArray[np.uint8]:
+        """Draw one game outside of JAX, see `render.draw`: uint8[320, 250, 3]."""
+        del params
+        return draw(state)
 
     def _direction(self, action: Array) -> Array:
         if self.continuous:

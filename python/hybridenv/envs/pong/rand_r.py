@@ -23,7 +23,7 @@ def advance(rng: Array) -> Array:
     Returns:
         uint32, the states after one call of `rand_r` each.
     """
-    return jnp.multiply(rng, jnp.uint32(_A3)) + jnp.uint32(_C3)
+    return jnp.add(jnp.multiply(rng, jnp.uint32(_A3)), jnp.uint32(_C3))
 
 
 def parity(rng: Array) -> Array:

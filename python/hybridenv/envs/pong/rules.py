@@ -26,7 +26,7 @@ BALL_START = (100.0, 304.0)
 BALL_SPEED = 10.0
 """Horizontal speed of the ball, which only changes its sign."""
 SPIN = 3.0
-"""What a moving paddle adds to the ball's vertical speed; also that of a ball that would be level."""
+"""What a moving paddle adds to the ball's vertical speed, and what a level ball is given."""
 MAX_RISE = 13.0
 """Largest vertical speed of the ball."""
 LEVEL = np.nextafter(np.float32(0.01), np.float32(1))
@@ -134,7 +134,7 @@ def step(
         The game after the step; the reward (float32: 1, -1, 0.1 or 0, the last one that was set);
         and whether the game is over (bool).
     """
-    field = _begin(state)
+    field = begin_round(state)
     advance = partial(_advance, direction)
     if frame_skip == 1:
         field = advance(field)
@@ -185,8 +185,15 @@ def observe(state: State) -> Array:
     )
 
 
-def _begin(state: State) -> Field:
-    """The field at the start of a step: where a point was made before, that of a new round."""
+def begin_round(state: State) -> Field:
+    """Look at the field that the next step starts from.
+
+    Args:
+        state: The game.
+
+    Returns:
+        Paddles and ball as they are; where a new round waits, as it begins.
+    """
     waiting = state.serve != IN_PLAY
 
     def fresh(value: float | Array, old: Array) -> Array:
