@@ -18,6 +18,17 @@ except ImportError as error:
         "pip install 'hybridenv[train]'"
     ) from error
 
+from hybridenv.train.checkpoint import Checkpoints
 from hybridenv.train.config import Config
+from hybridenv.train.evaluate import Evaluation, evaluate
+from hybridenv.train.run import Result, make_trainer, train
 
-__all__ = ["Config"]
+__all__ = [
+    "Checkpoints",
+    "Config",
+    "Evaluation",
+    "Result",
+    "evaluate",
+    "make_trainer",
+    "train",
+]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import jax
+import jax.numpy as jnp
 import orbax.checkpoint as ocp
 from jax import Array
 
@@ -184,7 +185,7 @@ def _leaves(state: Any) -> dict[str, Array]:
 
 
 def _is_key(leaf: Any) -> bool:
-    return bool(jax.dtypes.issubdtype(leaf.dtype, jax.dtypes.prng_key))
+    return bool(jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key))
 
 
 def _abstract(leaf: Any) -> jax.ShapeDtypeStruct:

@@ -146,6 +146,26 @@ class Config:
             raise ConfigError(f"config {path}: got {type(keys).__name__}, expected a table of keys")
         return keys
 
+    @classmethod
+    def of(cls, env: str, changes: Mapping[str, Any] | None = None, where: str = "config") -> Self:
+        """Return the defaults for an environment with some keys changed.
+
+        Args:
+            env: Its name; one that is not listed in `DEFAULTS` gets those for small vectors.
+            changes: Keys and values.
+            where: What the message calls their source.
+
+        Raises:
+            ConfigError: As `with_changes`, or `changes` names another environment.
+        """
+        changes = dict(changes or {})
+        if (named := changes.get("env", env)) != env:
+            raise ConfigError(f"{where}: env is {named!r}, but {env!r} was asked for")
+        defaults = {**DEFAULTS.get(env, DEFAULTS[""])}
+        if isinstance(args := changes.get("env_args"), dict):
+            changes["env_args"] = {**defaults.get("env_args", {}), **args}
+        return cls(env=env).with_changes({**defaults, **changes}, where)
+
     def with_changes(self, changes: Mapping[str, Any], where: str = "config") -> Self:
         """Return the record with some keys changed.
 
@@ -162,7 +182,9 @@ class Config:
                 f"{where}: unknown key {', '.join(map(repr, unknown))}, expected one of "
                 f"{', '.join(sorted(known))}"
             )
-        values = {k: tuple(v) if isinstance(v, list) else v for k, v in changes.items()}
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in changes.items()
+        }
         return dataclasses.replace(self, **values)
 
     def to_dict(self) -> dict[str, Any]:
@@ -178,7 +200,7 @@ class Config:
             value = getattr(self, f.name)
             wanted = hints[f.name]
             fitted = _fitted(value, wanted)
-            if fitted is None and value is not None or (value is None and not _optional(wanted)):
+            if fitted is None and not (value is None and _optional(wanted)):
                 raise ConfigError(f"{f.name}: got {value!r}, expected {_words(wanted)}")
             object.__setattr__(self, f.name, fitted)
         for name, choices in _CHOICES.items():
@@ -201,7 +223,9 @@ class Config:
         for name in ("hidden", "channels"):
             sizes = getattr(self, name)
             if not sizes or min(sizes) < 1:
-                raise ConfigError(f"{name}: got {list(sizes)}, expected positive sizes, at least one")
+                raise ConfigError(
+                    f"{name}: got {list(sizes)}, expected positive sizes, at least one"
+                )
         if self.recurrent and self.shuffle != "envs":
             raise ConfigError(
                 f'shuffle: got {self.shuffle!r} with network {self.network!r}, expected "envs": '
@@ -220,8 +244,8 @@ class Config:
         """
         if self.n_envs % devices:
             raise ConfigError(
-                f"n_envs: got {self.n_envs}, which {devices} devices cannot divide evenly, expected "
-                f"a multiple of {devices}, such as {-(-self.n_envs // devices) * devices}"
+                f"n_envs: got {self.n_envs}, which {devices} devices cannot divide evenly, "
+                f"expected a multiple of {devices}, such as {-(-self.n_envs // devices) * devices}"
             )
         units = self.n_envs // devices
         what = "environments"
@@ -242,6 +266,46 @@ class Config:
         units = self.batch // rows // devices // self.minibatches
         wanted = max(1, self.chunk // rows) if self.chunk else units
         return max(size for size in range(1, min(wanted, units) + 1) if units % size == 0)
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "pong": {
+        "env_args": {"frame_skip": 8},
+        "steps": 16_000_000,
+        "gamma": 0.98,
+        "gae_lambda": 0.9,
+        "entropy_coef": 0.03,
+    },
+    "gameboy": {
+        "env_args": {"frame_skip": 8},
+        "steps": 2_000_000,
+        "n_envs": 128,
+        "horizon": 32,
+        "epochs": 3,
+        "minibatches": 4,
+        "chunk": 512,
+        "shuffle": "rows",
+        "lr": 7e-4,
+        "network": "cnn",
+        "hidden": [256],
+        "activation": "relu",
+        "shrink": 4,
+        "calls": 1,
+    },
+    "": {
+        "steps": 500_000,
+        "n_envs": 16,
+        "horizon": 64,
+        "epochs": 4,
+        "minibatches": 4,
+        "chunk": 0,
+        "shuffle": "rows",
+        "lr": 1e-3,
+        "hidden": [64, 64],
+        "activation": "tanh",
+    },
+}
+"""What differs from the defaults of `Config`, by environment; ``""`` is for all others."""
 
 
 def _optional(wanted: Any) -> bool:

@@ -7,9 +7,10 @@ Networks, losses and updates are those of the compiled loop.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -73,6 +74,29 @@ class _Group:
     carry: Carry
     total: NDArray[np.float64]
     length: NDArray[np.int64]
+
+
+class _Clock:
+    """Adds up the seconds of phases; every phase ends when its results are there."""
+
+    def __init__(self) -> None:
+        self.seconds = dict.fromkeys(("environment", "forward", "backward", "transfer"), 0.0)
+
+    def time(self, phase: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function, wait for its results, and add its time to a phase."""
+        begin = time.perf_counter()
+        result = jax.block_until_ready(function(*arguments))
+        self.seconds[phase] += time.perf_counter() - begin
+        return result
+
+
+class _NoClock:
+    """Times nothing and waits for nothing."""
+
+    def time(self, phase: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function."""
+        del phase
+        return function(*arguments)
 
 
 class _Rollout:
@@ -139,6 +163,7 @@ class HostLoop:
         whole, steps, rows = PartitionSpec(), PartitionSpec(None, AXIS), PartitionSpec(AXIS)
         mesh = Mesh(np.asarray(self.devices), (AXIS,))
         self._everywhere = NamedSharding(mesh, whole)
+        self._divided = NamedSharding(mesh, steps)
         self._learn = jax.jit(
             jax.shard_map(
                 self._update,
@@ -184,9 +209,25 @@ class HostLoop:
             self._groups = self._start(state.key)
         rows = []
         for _ in range(self.config.calls):
-            state, row = self._iteration(state, self._groups)
+            state, row = self._iteration(state, self._groups, _NoClock())
             rows.append(row)
         return state, {name: np.asarray([row[name] for row in rows]) for name in rows[0]}
+
+    def timed(self, state: HostState) -> tuple[HostState, dict[str, float]]:
+        """Do one iteration with every phase by itself, nothing at the same time as anything else.
+
+        Args:
+            state: Where to go on.
+
+        Returns:
+            The state after it, and the seconds of ``environment``, ``forward``, ``backward`` and
+            ``transfer``.
+        """
+        if self._groups is None:
+            self._groups = self._start(state.key)
+        clock = _Clock()
+        new, _ = self._iteration(state, self._groups, clock)
+        return new, clock.seconds
 
     def close(self) -> None:
         """Close the environments and end their threads."""
@@ -218,15 +259,16 @@ class HostLoop:
         return groups
 
     def _iteration(
-        self, state: HostState, groups: list[_Group]
+        self, state: HostState, groups: list[_Group], clock: _Clock | _NoClock
     ) -> tuple[HostState, dict[str, Any]]:
         key, key_noise, key_order = self._split(state.key)
         carry = jax.tree.map(lambda *parts: jnp.concatenate(parts), *[g.carry for g in groups])
         # The policy looks on one device; parameters that lie on all would make each of them look.
         actor = jax.tree.map(lambda leaf: leaf.addressable_data(0), state.actor)
-        data, sums = self._rollout(actor, groups, key_noise)
-        params, opt_state, metrics = self._learn(
-            (state.params, state.opt_state), vars(data), carry, key_order
+        data, sums = self._rollout(actor, groups, key_noise, clock)
+        placed = clock.time("transfer", jax.device_put, vars(data), self._divided)
+        params, opt_state, metrics = clock.time(
+            "backward", self._learn, (state.params, state.opt_state), placed, carry, key_order
         )
         actor = state.params if self.config.overlap else params
         state = HostState(params, actor, opt_state, key, state.iteration + 1)
@@ -241,7 +283,7 @@ class HostLoop:
         return state, metrics | mean
 
     def _rollout(
-        self, params: Params, groups: list[_Group], key: Array
+        self, params: Params, groups: list[_Group], key: Array, clock: _Clock | _NoClock
     ) -> tuple[_Rollout, dict[str, float]]:
         """Play `horizon` steps: the groups take turns, one steps while the other is looked at."""
         c, action = self.config, self.policy.action
@@ -249,18 +291,21 @@ class HostLoop:
         shape = (action.size,) if action.continuous else ()
         data = _Rollout(c.horizon, c.n_envs, self.policy.obs, shape)
         sums = {"count": 0.0, "total": 0.0, "length": 0.0}
-        pending: list[Future[Any] | None] = [None] * len(groups)
+        pending: list[Callable[[], Any] | None] = [None] * len(groups)
         for t in range(c.horizon):
             for i, group in enumerate(groups):
                 if (step := pending[i]) is not None:
-                    self._record(params, group, step.result(), data, t - 1, sums)
-                chosen = self._act(
-                    params, group.obs, group.carry, group.restart, noises[t, group.rows]
+                    self._record(params, group, step(), data, t - 1, sums)
+                obs = clock.time("transfer", jax.device_put, group.obs)
+                noise = noises[t, group.rows]
+                chosen = clock.time(
+                    "forward", self._act, params, obs, group.carry, group.restart, noise
                 )
                 kept, action_, bounded, log_prob, value, group.carry = chosen
                 data.restart[t, group.rows] = group.restart
                 data.weight[t, group.rows] = ~group.resetting
-                pending[i] = self._pool.submit(group.env.step, np.asarray(bounded))
+                bounded = clock.time("transfer", np.asarray, bounded)
+                pending[i] = self._step(group.env, bounded, clock)
                 data.obs[t, group.rows] = kept
                 data.action[t, group.rows] = action_
                 data.log_prob[t, group.rows] = log_prob
@@ -270,10 +315,19 @@ class HostLoop:
         for i, group in enumerate(groups):
             step = pending[i]
             if step is not None:
-                self._record(params, group, step.result(), data, c.horizon - 1, sums)
+                self._record(params, group, step(), data, c.horizon - 1, sums)
             last = self._value(params, group.obs, group.carry, group.restart)
             self._fill(data, c.horizon - 1, group.rows, np.asarray(last))
         return data, sums
+
+    def _step(
+        self, env: VectorEnv[Any, Any, Any], action: NDArray[Any], clock: _Clock | _NoClock
+    ) -> Callable[[], Any]:
+        """Begin a step of a group; returns what waits for its end and hands the result over."""
+        if isinstance(clock, _NoClock):
+            return self._pool.submit(env.step, action).result
+        result = clock.time("environment", env.step, action)
+        return lambda: result
 
     def _choose(
         self, params: Params, obs: Array, carry: Carry, restart: Array, noise: Array
@@ -400,7 +454,7 @@ def _autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
     mode = env.metadata.get("autoreset_mode", AutoresetMode.NEXT_STEP)
     if mode not in (AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP):
         raise ConfigError(
-            f"autoreset_mode: got {mode}, expected NEXT_STEP or SAME_STEP: episodes must start over "
-            "by themselves"
+            f"autoreset_mode: got {mode}, expected NEXT_STEP or SAME_STEP: episodes must "
+            "start over by themselves"
         )
     return AutoresetMode(mode)

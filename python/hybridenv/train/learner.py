@@ -132,9 +132,7 @@ class Learner:
         (params, opt_state), metrics = jax.lax.scan(epoch, (params, opt_state), keys)
         return params, opt_state, jax.tree.map(jnp.mean, metrics)
 
-    def _gradient(
-        self, params: Params, batch: Batch, chunks: Array
-    ) -> tuple[Params, losses.Terms]:
+    def _gradient(self, params: Params, batch: Batch, chunks: Array) -> tuple[Params, losses.Terms]:
         """Gradient of a minibatch, the mean over its rows on all devices, chunk by chunk."""
         c = self.config
         flat = chunks.reshape(-1)

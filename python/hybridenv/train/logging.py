@@ -106,7 +106,7 @@ class ProgressBar:
     def write(self, row: Row) -> None:
         """Move the bar."""
         mean = float(np.mean(row["return"]))
-        fields = {"rate": f"{row['steps_per_second']:>11,.0f} steps/s"}
+        fields: dict[str, Any] = {"rate": f"{row['steps_per_second']:>11,.0f} steps/s"}
         if math.isfinite(mean):
             fields["reward"] = f"{mean:.2f}"
         self._bar.update(self._task, completed=row["steps"], **fields)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import jax
@@ -151,7 +152,7 @@ class Mlp(nnx.Module):
 
     def __init__(self, inputs: int, config: Config, rngs: nnx.Rngs) -> None:
         sizes = (inputs, *config.hidden)
-        pairs = zip(sizes[:-1], sizes[1:], strict=True)
+        pairs = pairwise(sizes)
         self.layers = nnx.List([_linear(a, b, math.sqrt(2), rngs) for a, b in pairs])
         self.activation = config.activation
         self.outputs = sizes[-1]
@@ -279,8 +280,11 @@ class ActorCritic(nnx.Module):
             self.trunk = Cnn(obs.kept_shape, config, rngs)
         else:
             self.trunk = Mlp(math.prod(obs.kept_shape), config, rngs)
-        cell = {"lstm": Lstm, "gru": Gru}.get(config.network)
-        self.cell = None if cell is None else cell(self.trunk.outputs, size, rngs)
+        cells: dict[str, type[Lstm | Gru]] = {"lstm": Lstm, "gru": Gru}
+        cell = cells.get(config.network)
+        self.cell: Lstm | Gru | None = (
+            None if cell is None else cell(self.trunk.outputs, size, rngs)
+        )
         features = size or self.trunk.outputs
         self.heads = Heads(features, action.size, rngs)
         self.log_std = nnx.Param(jnp.zeros(action.size)) if action.continuous else None

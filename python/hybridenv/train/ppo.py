@@ -11,21 +11,22 @@ Source: the single-program layout is that of PureJaxRL (Lu et al., "Discovered P
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jax.sharding import Mesh, PartitionSpec
 
 from hybridenv.envs import AutoReset, Batch, ChanceEnvironment, Environment
+from hybridenv.errors import ConfigError
 from hybridenv.train import losses
 from hybridenv.train.config import Config
 from hybridenv.train.games import clipped, score, specs
-from hybridenv.train.learner import Learner, OptState
 from hybridenv.train.learner import Batch as Data
+from hybridenv.train.learner import Learner, OptState
 from hybridenv.train.networks import Carry, Params, build, emptied
 
 AXIS = "devices"
@@ -125,6 +126,8 @@ class Program:
         config: The run.
         devices: Where it runs.
         policy: The network.
+        learner: The update.
+        specs: How the parts of a state are divided between devices.
         run: Compiled: a `TrainState`, which is used up, to the state `Config.calls` iterations
             later and the metrics, float32[calls] each (with several seeds: float32[seeds, calls]).
 
@@ -155,30 +158,19 @@ class Program:
         self._local = config.n_envs // len(self.devices)
         self._env = Batch(AutoReset(env), self._local)
         self._env_params = env_params
-        self._learner = Learner(self.policy, config, len(self.devices), AXIS)
+        self.learner = Learner(self.policy, config, len(self.devices), AXIS)
         self._mesh = Mesh(np.asarray(self.devices), (AXIS,))
         seeds = () if config.n_seeds == 1 else (None,)
         self._whole, parts = PartitionSpec(), PartitionSpec(*seeds, AXIS)
-        self._specs = TrainState(
-            params=self._whole,
-            opt_state=self._whole,
-            env_state=parts,
-            obs=parts,
-            restart=parts,
-            carry=parts,
-            running=parts,
-            key=self._whole,
-            iteration=self._whole,
+        common = ("params", "opt_state", "key", "iteration")
+        places: dict[str, Any] = {
+            f.name: self._whole if f.name in common else parts for f in fields(TrainState)
+        }
+        self.specs: Any = TrainState(**places)
+        self._start = self.mapped(self._first, self._whole, self.specs)
+        self.run = self.mapped(
+            self._iterate, self.specs, (self.specs, self._whole), donate_argnums=0
         )
-        self._start = self._mapped(self._first, self._whole, self._specs)
-        self.run = self._mapped(
-            self._iterate, self._specs, (self._specs, self._whole), donate_argnums=0
-        )
-
-    @property
-    def shardings(self) -> TrainState:
-        """Where each part of a state lies: a `NamedSharding` for each field."""
-        return jax.tree.map(lambda spec: NamedSharding(self._mesh, spec), self._specs)
 
     def init(self) -> TrainState:
         """Return the state before the first iteration."""
@@ -192,18 +184,24 @@ class Program:
     def close(self) -> None:
         """Do nothing: nothing outside of JAX is held."""
 
-    def _mapped(
+    def mapped(
         self, function: Callable[[Any], Any], inputs: Any, outputs: Any, **options: Any
     ) -> Any:
         """Compile a function of one seed and device for all seeds and devices.
+
+        Args:
+            function: From one argument to a result, both pytrees.
+            inputs: How the argument is divided between devices, see `specs`.
+            outputs: How the result is.
+            **options: Of `jax.jit`.
 
         Seeds run one after the other within each device: a run is then the same, bit for bit,
         whatever else runs beside it, and as fast, since one run keeps all cores busy.
         """
 
         def every(argument: Any) -> Any:
-            return function(argument) if self.config.n_seeds == 1 else jax.lax.map(
-                function, argument
+            return (
+                function(argument) if self.config.n_seeds == 1 else jax.lax.map(function, argument)
             )
 
         return jax.jit(
@@ -227,7 +225,7 @@ class Program:
         obs, env_state = self._env.reset(self._own(key_env), self._env_params)
         return TrainState(
             params=params,
-            opt_state=self._learner.optimizer.init(params),
+            opt_state=self.learner.optimizer.init(params),
             env_state=env_state,
             obs=obs,
             restart=jnp.ones(n, bool),
@@ -246,8 +244,8 @@ class Program:
     def _iteration(self, state: TrainState) -> tuple[TrainState, Metrics]:
         key, own = jax.random.split(state.key)
         key_rollout, key_order = jax.random.split(self._own(own))
-        state, data, summary = self._rollout(state, key_rollout)
-        params, opt_state, metrics = self._learner.update(
+        state, data, summary = self.rollout(state, key_rollout)
+        params, opt_state, metrics = self.learner.update(
             state.params, state.opt_state, data, key_order
         )
         state = replace(
@@ -255,8 +253,16 @@ class Program:
         )
         return state, metrics | summary
 
-    def _rollout(self, state: TrainState, key: Array) -> tuple[TrainState, Data, Metrics]:
-        """Play `horizon` steps in every environment of this device."""
+    def rollout(self, state: TrainState, key: Array) -> tuple[TrainState, Data, Metrics]:
+        """Play `horizon` steps in every environment of this device.
+
+        Args:
+            state: Where they are.
+            key: A key of this device's own.
+
+        Returns:
+            Where they are then, what to learn from, and the metrics of the episodes.
+        """
         c, n, policy, params = self.config, self._local, self.policy, state.params
         key_noise, key_env = jax.random.split(key)
         noises = policy.action.noise(key_noise, (c.horizon, n))
