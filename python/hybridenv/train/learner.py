@@ -118,7 +118,7 @@ class Learner:
                 "entropy": terms.entropy,
                 "approx_kl": terms.approx_kl,
                 "clip_fraction": terms.clipped,
-                "grad_norm": optax.global_norm(grads),
+                "grad_norm": optax.tree.norm(grads),
             }
             return (params, opt_state), metrics
 
