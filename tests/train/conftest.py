@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import jax
 import pytest
 
 from hybridenv.envs import host_devices
 
 host_devices(2)
+
+
+@pytest.fixture(autouse=True, scope="package")
+def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep what was compiled: many of these tests build the same programs."""
+    names = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
+    before = [getattr(jax.config, name) for name in names]
+    for name, value in zip(names, (str(tmp_path_factory.mktemp("compiled")), 0.2), strict=True):
+        jax.config.update(name, value)
+    yield
+    for name, value in zip(names, before, strict=True):
+        jax.config.update(name, value)
 
 
 @pytest.fixture
