@@ -88,6 +88,11 @@ bench: $(BUILT) $(PEERS)/.deps ## Compare with PyBoy and other emulators, interl
 	$(BIN)/python -m bench $(BENCH_ARGS)
 	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table
 
+.PHONY: bench-pong
+bench-pong: $(BUILT) $(PEERS)/.deps ## Pong's steps a second, with gymnax beside it; refresh the README's table
+	$(BIN)/python -m bench.pong $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: bench-rust
 bench-rust: ## Criterion: instruction, frame, render and state
 	cargo bench --workspace

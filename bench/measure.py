@@ -24,27 +24,44 @@ class SideFailedError(RuntimeError):
 
 
 class Worker:
-    """One `bench.worker` process.
+    """A process of its own that measures one side.
 
     Args:
         python: Interpreter to run it with; peers live in a virtual environment of their own.
+        module: What it runs: `bench.worker`, or another module that answers like it.
+        environment: Variables to add to this process's.
+
+    Raises:
+        SideFailedError: The interpreter does not start.
     """
 
-    def __init__(self, python: Path) -> None:
+    def __init__(
+        self,
+        python: Path,
+        module: str = "bench.worker",
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         command_read, command_write = os.pipe()
         answer_read, answer_write = os.pipe()
         # A file: a pipe that nobody reads would fill up.
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `close`
-        self._process = subprocess.Popen(
-            [str(python), "-m", "bench.worker", str(command_read), str(answer_write)],
-            cwd=ROOT,
-            pass_fds=(command_read, answer_write),
-            stdout=subprocess.DEVNULL,
-            stderr=self._stderr,
-            env={**os.environ, "PYTHONWARNINGS": "ignore"},
-        )
-        os.close(command_read)
-        os.close(answer_write)
+        try:
+            self._process = subprocess.Popen(
+                [str(python), "-m", module, str(command_read), str(answer_write)],
+                cwd=ROOT,
+                pass_fds=(command_read, answer_write),
+                stdout=subprocess.DEVNULL,
+                stderr=self._stderr,
+                env={**os.environ, "PYTHONWARNINGS": "ignore", **(environment or {})},
+            )
+        except OSError as error:
+            os.close(command_write)
+            os.close(answer_read)
+            self._stderr.close()
+            raise SideFailedError(f"{python} does not start: {error}") from None
+        finally:
+            os.close(command_read)
+            os.close(answer_write)
         self._commands = os.fdopen(command_write, "w")
         self._answers = os.fdopen(answer_read)
 

@@ -1,6 +1,7 @@
 """Put the tables of the newest results into the README: ``python -m bench.readme_table``.
 
-The text between the two markers is generated; ``--check`` says whether it is up to date.
+The text between each pair of markers is generated from a JSON file; ``--check`` says whether it is
+up to date.
 """
 
 from __future__ import annotations
@@ -8,13 +9,44 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from bench import report
+from bench import pong, report
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
-BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+
+
+@dataclass(frozen=True)
+class Table:
+    """One generated part of the README.
+
+    Attributes:
+        name: Name of its markers, ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``.
+        results: File name of the record in ``bench/results``.
+        block: Writes the text from the record.
+        command: What measures it.
+    """
+
+    name: str
+    results: str
+    block: Callable[[report.Record], str]
+    command: str
+
+    def updated(self, readme: str, result: report.Record) -> str:
+        """Return the README's text with this part replaced.
+
+        Raises:
+            ValueError: The markers are missing or not in order.
+        """
+        first, last = f"<!-- {self.name}:begin -->", f"<!-- {self.name}:end -->"
+        before, begin, rest = readme.partition(first)
+        _, end, after = rest.partition(last)
+        if not begin or not end:
+            raise ValueError(f"{README.name}: expected the lines {first} and {last}, in this order")
+        return f"{before}{first}\n{self.block(result)}\n{last}{after}"
 
 
 def block(result: report.Record) -> str:
@@ -55,30 +87,25 @@ def block(result: report.Record) -> str:
     )
 
 
-def updated(readme: str, result: report.Record) -> str:
-    """Return the README's text with the generated block replaced.
-
-    Raises:
-        ValueError: The markers are missing or not in order.
-    """
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{README.name}: expected the lines {BEGIN} and {END}, in this order")
-    return f"{before}{BEGIN}\n{block(result)}\n{END}{after}"
+TABLES = (
+    Table("bench", "gameboy.json", block, "make bench"),
+    Table("bench:pong", "pong.json", pong.block, "make bench-pong"),
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the README, or with ``--check`` say whether it would change; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench.readme_table", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if out of date")
-    parser.add_argument("--results", type=Path, default=report.RESULTS)
+    parser.add_argument("--results", type=Path, default=report.RESULTS.parent, help="folder")
     options = parser.parse_args(arguments)
-    if not options.results.is_file():
-        print(f"{options.results}: no results yet; run `make bench`", file=sys.stderr)
-        return 1
-    old = README.read_text(encoding="utf-8")
-    new = updated(old, json.loads(options.results.read_text(encoding="utf-8")))
+    old = new = README.read_text(encoding="utf-8")
+    for table in TABLES:
+        path = options.results / table.results
+        if not path.is_file():
+            print(f"{path}: no results yet; run `{table.command}`", file=sys.stderr)
+            return 1
+        new = table.updated(new, json.loads(path.read_text(encoding="utf-8")))
     if options.check:
         if old != new:
             print("README.md: tables differ from bench/results; run `python -m bench.readme_table`")

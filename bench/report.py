@@ -47,9 +47,9 @@ def record(settings: Settings, results: Iterable[CaseResult]) -> Record:
     return {
         "schema": SCHEMA,
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": _git("rev-parse", "HEAD"),
-        "changed_files": len(_git("status", "--porcelain").splitlines()),
-        "machine": _machine(),
+        "commit": git("rev-parse", "HEAD"),
+        "changed_files": len(git("status", "--porcelain").splitlines()),
+        "machine": machine(),
         "settings": {
             "quick": settings.quick,
             "repeats": settings.repeats,
@@ -100,7 +100,8 @@ def _sha256(path: Path) -> str | None:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
 
 
-def _git(*arguments: str) -> str:
+def git(*arguments: str) -> str:
+    """Return what git says of this checkout, or nothing where there is none."""
     try:
         return subprocess.run(
             ["git", *arguments],  # noqa: S607 - whichever git the person uses
@@ -113,7 +114,8 @@ def _git(*arguments: str) -> str:
         return ""
 
 
-def _machine() -> Record:
+def machine() -> Record:
+    """Describe the computer that measures."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
@@ -197,7 +199,8 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table in Markdown, numbers to the right."""
     lines = [head, ["---"] + ["--:"] * (len(head) - 1), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -234,7 +237,7 @@ def speed_table(result: Record, kind: str) -> str:
     if all(means):
         mean = [f"**{geometric_mean(values):.1f}×**" for values in means]
         rows.append(["geometric mean¹", *[""] * len(sides), *mean])
-    return _table(head, rows)
+    return table(head, rows)
 
 
 def goal_table(result: Record) -> str:
@@ -244,7 +247,7 @@ def goal_table(result: Record) -> str:
         found = "–" if goal["found"] is None else _number(goal["found"])
         mark = {True: "yes", False: "**no**", None: "not measured"}[goal["reached"]]
         rows.append([goal["goal"], _number(goal["bound"]), found, mark])
-    return _table(["Figure", "Goal", "Found", "Reached"], rows)
+    return table(["Figure", "Goal", "Found", "Reached"], rows)
 
 
 def summary(result: Record) -> str:

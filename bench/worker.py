@@ -12,7 +12,7 @@ import time
 import traceback
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 from bench.cases import Buttons, Work
 from bench.players import PACKAGES, SIDES, Player
@@ -58,9 +58,25 @@ class Session:
             self.player = None
 
 
-def serve(commands: TextIO, answers: TextIO) -> None:
-    """Answer commands until the other end closes."""
-    session = Session()
+class Closable(Protocol):
+    """What answers commands: its methods take their arguments and return JSON objects."""
+
+    def close(self) -> None:
+        """Release what is held."""
+
+
+def serve(session: Closable, arguments: list[str]) -> None:
+    """Answer commands until the other end closes.
+
+    Args:
+        session: What answers them.
+        arguments: File descriptors of the commands and of the answers.
+    """
+    with open(int(arguments[0])) as commands, open(int(arguments[1]), "w") as answers:
+        _serve(session, commands, answers)
+
+
+def _serve(session: Closable, commands: TextIO, answers: TextIO) -> None:
     for line in commands:
         command = json.loads(line)
         try:
@@ -73,5 +89,4 @@ def serve(commands: TextIO, answers: TextIO) -> None:
 
 
 if __name__ == "__main__":
-    with open(int(sys.argv[1])) as inbox, open(int(sys.argv[2]), "w") as outbox:
-        serve(inbox, outbox)
+    serve(Session(), sys.argv[1:])

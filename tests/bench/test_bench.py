@@ -139,11 +139,12 @@ def test_a_record_survives_its_file(tmp_path: Path) -> None:
 def test_the_readme_block_is_replaced_and_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results, readme = tmp_path / "record.json", tmp_path / "README.md"
-    report.write(record(), results)
-    readme.write_text(f"above\n{readme_table.BEGIN}\nold\n{readme_table.END}\nbelow\n")
+    readme = tmp_path / "README.md"
+    report.write(record(), tmp_path / "gameboy.json")
+    readme.write_text("above\n<!-- bench:begin -->\nold\n<!-- bench:end -->\nbelow\n")
     monkeypatch.setattr(readme_table, "README", readme)
-    arguments = ["--results", str(results)]
+    monkeypatch.setattr(readme_table, "TABLES", readme_table.TABLES[:1])
+    arguments = ["--results", str(tmp_path)]
     assert readme_table.main([*arguments, "--check"]) == 1
     assert readme_table.main(arguments) == 0
     text = readme.read_text(encoding="utf-8")
@@ -155,10 +156,12 @@ def test_the_readme_block_is_replaced_and_checked(
 
 
 def test_missing_figures_are_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert readme_table.main(["--results", str(tmp_path / "none.json"), "--check"]) == 1
+    assert readme_table.main(["--results", str(tmp_path), "--check"]) == 1
     assert "no results yet; run `make bench`" in capsys.readouterr().err
 
 
 def test_a_readme_without_markers_is_refused() -> None:
-    with pytest.raises(ValueError, match="bench:begin"):
-        readme_table.updated("no markers", record())
+    assert len(readme_table.TABLES) >= 2
+    for table in readme_table.TABLES:
+        with pytest.raises(ValueError, match=f"{table.name}:begin"):
+            table.updated("no markers", record())

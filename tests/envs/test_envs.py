@@ -229,6 +229,7 @@ def test_devices_are_set_up_before_jax_starts(
 
 
 def test_devices_that_cannot_be_are_refused() -> None:
+    assert jax.devices()  # now JAX has started
     with pytest.raises(ArgumentError, match="host_devices n: got 0"):
         hybridenv.envs.host_devices(0)
     with pytest.raises(ArgumentError, match=r"got n=1000, but JAX has \d+"):

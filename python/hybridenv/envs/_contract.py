@@ -32,7 +32,9 @@ class Environment(Protocol[State, Params]):
     (`jax.random.key`). Episodes do not begin anew by themselves: see `AutoReset`. What `step`
     returns for an episode that has ended is up to the environment.
 
-    An environment may also have `legal_actions(state, params)`, see `ChanceEnvironment`.
+    An environment may also have `legal_actions(state, params)`, see `ChanceEnvironment`, and
+    `render(state, params)`, which draws one game outside of JAX (uint8[h, w, 3]), with
+    `render_fps`, how many such pictures make a second of a film.
     """
 
     @property

@@ -1,9 +1,9 @@
 """One XLA device for each core of the CPU, set up before JAX starts."""
 
 import os
+from contextlib import suppress
 
 import jax
-from jax._src import xla_bridge  # there is no public way to ask whether JAX has started
 
 from hybridenv.checks import whole_or_none
 from hybridenv.errors import ArgumentError
@@ -34,10 +34,10 @@ def host_devices(n: int | None = None) -> list[jax.Device]:
             `n` devices and it is too late to change that.
     """
     asked = whole_or_none("host_devices n", n, 1, 1024)
-    if not xla_bridge.backends_are_initialized() and not _chosen():
-        count = asked or _from_environment() or len(os.sched_getaffinity(0))
-        if count > 1:
-            jax.config.update("jax_num_cpu_devices", count)  # type: ignore[no-untyped-call]
+    wanted = asked or _from_environment() or _cores()
+    if wanted > 1 and not _chosen():
+        with suppress(RuntimeError):  # JAX has started
+            jax.config.update("jax_num_cpu_devices", wanted)  # type: ignore[no-untyped-call]
     devices = jax.devices("cpu")
     if asked is not None and len(devices) < asked:
         raise ArgumentError(
@@ -54,6 +54,13 @@ def _chosen() -> bool:
         int(getattr(jax.config, "jax_num_cpu_devices", 0)) > 0
         or "host_platform_device_count" in flags
     )
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _from_environment() -> int | None:

@@ -102,6 +102,8 @@ class AutoReset(Wrapper[State, Params]):
     step really led to is never lost: `info["final_obs"]` has it at every step (where no episode
     ended it equals the observation), and `info["_final_obs"]` (bool[]) says whether one ended.
     Bootstrap from `final_obs`. Where nobody reads it, `jax.jit` does not compute it.
+
+    Put it inside of `Batch`.
     """
 
     def step_draws(self, key: Array, params: Params, shape: tuple[int, ...] = ()) -> Draws:
@@ -121,9 +123,11 @@ class AutoReset(Wrapper[State, Params]):
             for_step, state, action, params
         )
         ended = terminated | truncated
-        fresh = self.env.restart_with(for_restart, state, params)
+        _, fresh = self.env.restart_with(for_restart, state, params)
+        state = choose(ended, fresh, state)
         info = {**info, "final_obs": obs, "_final_obs": ended}
-        obs, state = choose(ended, fresh, (obs, state))
+        # Looking once more is cheaper than looking at both states and choosing a picture.
+        obs = self.env.observe(state, params)
         return obs, state, reward, terminated, truncated, info
 
 

@@ -12,6 +12,9 @@ Importing this module registers the ids, so either of these works::
 Needs the extra: ``pip install "hybridenv[gym]"``. `import hybridenv` alone never imports Gymnasium.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 try:
     import gymnasium
 except ImportError as error:
@@ -30,6 +33,10 @@ from hybridenv.gym.rewards import RewardFunction
 from hybridenv.gym.single import GameBoyEnv
 from hybridenv.gym.vector import GameBoyVectorEnv
 
+if TYPE_CHECKING:
+    from hybridenv.gym.jax_single import JaxEnv
+    from hybridenv.gym.jax_vector import JaxVectorEnv
+
 __all__ = [
     "DEFAULT_ACTIONS",
     "ENV_ID",
@@ -38,6 +45,8 @@ __all__ = [
     "ConformanceError",
     "GameBoyEnv",
     "GameBoyVectorEnv",
+    "JaxEnv",
+    "JaxVectorEnv",
     "RewardFunction",
     "check_vector_env",
     "check_vector_modes",
@@ -47,6 +56,17 @@ ENV_ID = "hybridenv/GameBoy-v0"
 
 JAX_IDS = {"hybridenv/Pong-v0": "pong"}
 """Ids of the environments written in JAX, with their names for `hybridenv.make`."""
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs JAX when it is first asked for."""
+    if name in ("JaxEnv", "JaxVectorEnv"):
+        module = "jax_single" if name == "JaxEnv" else "jax_vector"
+        value = getattr(import_module(f"hybridenv.gym.{module}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'hybridenv.gym' has no attribute {name!r}")
+
 
 if ENV_ID not in gymnasium.registry:
     gymnasium.register(

@@ -23,6 +23,7 @@ from tests.envs.pong.games import (
 )
 
 from hybridenv.envs.pong import PongEnv, PongParams, State, rules
+from hybridenv.envs.pong.env import MAX_FRAME_SKIP
 from hybridenv.envs.pong.rand_r import advance, parity
 
 FRAME_SKIPS = (1, 4, 8)
@@ -190,7 +191,7 @@ def assert_games_agree(env: PongEnv, steps: int, seed: int) -> None:
     assert (game.rewards == np.float32(0.1)).any()
 
 
-@pytest.mark.parametrize("env", ENVS, ids=NAMES)
+@pytest.mark.parametrize("env", [*ENVS, PongEnv(MAX_FRAME_SKIP)], ids=[*NAMES, "longest"])
 def test_games_are_those_of_the_reference(env: PongEnv) -> None:
     assert_games_agree(env, steps=3_000, seed=1)
 

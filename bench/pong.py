@@ -1,0 +1,279 @@
+"""Pong's steps a second: ``python -m bench.pong [--quick] [--peer-python PYTHON] [--output FILE]``.
+
+Writes ``bench/results/pong.json``, from which `bench.readme_table` makes the README's table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bench import report
+from bench.cases import ROOT
+from bench.measure import SideFailedError, Worker, spread
+from hybridenv.xla import cpu_flags
+
+#: The file that the README's table is generated from.
+RESULTS = ROOT / "bench" / "results" / "pong.json"
+PEERS = ROOT / ".venv-peers" / "bin" / "python"
+SCHEMA = 1
+
+GAMES = 4_096
+FRAME_SKIPS = (1, 4, 8)
+STEPS = 64
+
+#: PufferLib 3.0.0's C environment through its Python binding, one thread, 4,096 games, actions
+#: given, on two cores of an AMD EPYC: recorded there once and not measured again, because its
+#: build downloads archives and so does not install here.
+RECORDED = {1: 45.3e6, 4: 19.6e6, 8: 10.4e6}
+
+#: What the project promises: times the recorded figure at each frame skip, and at best.
+GOALS = {1: (3.0, 6.0), 4: (2.5, 5.0), 8: (2.0, 3.0)}
+
+RANDOM_PEERS = ("gymnax-Pong-misc", "gymnax-CartPole-v1", "gymnax-Breakout-MinAtar")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One side of a case.
+
+    Attributes:
+        side: Key of `bench.jax_sides.SIDES`.
+        devices: XLA devices that share the games.
+        flags: Whether `hybridenv.cpu_flags` is set.
+        games: Games on all devices together.
+        frame_skip: Sub-steps a step.
+    """
+
+    side: str
+    devices: int
+    flags: bool = False
+    games: int = GAMES
+    frame_skip: int = 4
+
+    @property
+    def steps(self) -> int:
+        """Steps of all games in one call of the program."""
+        return self.games * STEPS
+
+
+@dataclass
+class Found:
+    """What a case's sides did.
+
+    Attributes:
+        rates: Steps a second of all games, one value a repeat.
+        compiled: Seconds that compiling took.
+        versions: Version of each side's package.
+        absent: Why a side is missing.
+    """
+
+    rates: dict[str, list[float]] = field(default_factory=dict)
+    compiled: dict[str, float] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    def ratio(self, over: str, under: str) -> dict[str, float] | None:
+        """Return the spread of one side's rate over another's, repeat by repeat."""
+        if over not in self.rates or under not in self.rates:
+            return None
+        pairs = zip(self.rates[over], self.rates[under], strict=True)
+        return spread([a / b for a, b in pairs])
+
+
+def cases(cores: int, quick: bool) -> Iterator[tuple[str, dict[str, Plan]]]:
+    """Yield each case: its name, and the plans of its sides."""
+    for skip in FRAME_SKIPS:
+        yield (
+            f"given-{skip}",
+            {
+                "all": Plan("pong", cores, frame_skip=skip),
+                "one": Plan("pong", 1, frame_skip=skip),
+                "flags": Plan("pong", cores, flags=True, frame_skip=skip),
+            },
+        )
+    if not quick:
+        sizes = (256, 1_024, 16_384)
+        yield "sizes", {f"{games}": Plan("pong", cores, games=games) for games in sizes}
+    peers = {name: Plan(name, cores) for name in RANDOM_PEERS}
+    yield "random", {"all": Plan("pong-random", cores), **peers}
+
+
+def measure(plans: Mapping[str, Plan], repeats: int, peer_python: Path) -> Found:
+    """Measure the sides of a case, one after the other in each repeat."""
+    found, workers = Found(), {}
+    try:
+        for name, plan in plans.items():
+            python = peer_python if plan.side.startswith("gymnax") else Path(sys.executable)
+            flags = {"XLA_FLAGS": cpu_flags() if plan.flags else os.environ.get("XLA_FLAGS", "")}
+            work = {
+                "games": plan.games,
+                "steps": STEPS,
+                "frame_skip": plan.frame_skip,
+                "devices": plan.devices,
+            }
+            try:
+                workers[name] = worker = Worker(python, "bench.jax_worker", flags)
+                worker.send("open", side=plan.side, work=work)
+                opened = worker.answer()
+            except SideFailedError as error:
+                found.absent[name] = str(error)
+                if name in workers:
+                    workers.pop(name).close()
+                continue
+            found.rates[name] = []
+            found.compiled[name] = opened["compile_seconds"]
+            found.versions[name] = f"{opened['version']}, JAX {opened['jax']}"
+        for _ in range(repeats):
+            for name, worker in list(workers.items()):
+                try:
+                    worker.send("play")
+                    answer = worker.answer()
+                except SideFailedError as error:
+                    found.absent[name] = str(error)
+                    del found.rates[name]
+                    workers.pop(name).close()
+                    continue
+                rate = answer["calls"] * plans[name].steps / answer["wall"]
+                found.rates[name].append(rate)
+    finally:
+        for worker in workers.values():
+            worker.close()
+    return found
+
+
+def record(found: Mapping[str, Found], repeats: int, quick: bool) -> report.Record:
+    """Return everything that a run found, with where and how it was found."""
+    return {
+        "schema": SCHEMA,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "commit": report.git("rev-parse", "HEAD"),
+        "changed_files": len(report.git("status", "--porcelain").splitlines()),
+        "machine": report.machine(),
+        "load_average": os.getloadavg()[0],
+        "settings": {"quick": quick, "repeats": repeats, "games": GAMES, "steps_a_call": STEPS},
+        "recorded": {str(skip): rate for skip, rate in RECORDED.items()},
+        "cases": {name: _case(case) for name, case in found.items()},
+        "goals": [_goal(skip, found.get(f"given-{skip}", Found())) for skip in FRAME_SKIPS],
+    }
+
+
+def _case(case: Found) -> report.Record:
+    first = next(iter(case.rates), "")
+    ratios = {f"{first}/{name}": case.ratio(first, name) for name in case.rates if name != first}
+    return {
+        "steps_per_second": {name: spread(rates) for name, rates in case.rates.items()},
+        "repeats": case.rates,
+        "ratios": ratios,
+        "compile_seconds": case.compiled,
+        "versions": case.versions,
+        "absent": case.absent,
+    }
+
+
+def _goal(skip: int, case: Found) -> report.Record:
+    bound, best = GOALS[skip]
+    rates = case.rates.get("all")
+    found = spread(rates)["median"] / RECORDED[skip] if rates else None
+    return {
+        "goal": f"frame skip {skip}, times PufferLib's recorded figure, at least",
+        "bound": bound,
+        "stretch": best,
+        "found": found,
+        "reached": None if found is None else found >= bound,
+    }
+
+
+def block(result: report.Record) -> str:
+    """Return the generated text of the README for a record."""
+    machine, given = result["machine"], [result["cases"].get(f"given-{s}") for s in FRAME_SKIPS]
+    recorded = [result["recorded"][str(skip)] for skip in FRAME_SKIPS]
+    ours = [_median(case, "all") for case in given]
+    times = [
+        "–" if rate is None else f"**{rate / theirs:.1f}×**"
+        for rate, theirs in zip(ours, recorded, strict=True)
+    ]
+    rows = [
+        ["hybridenv", *map(_millions, ours)],
+        ["PufferLib 3.0.0 in C, recorded¹", *map(_millions, recorded)],
+        ["times PufferLib", *times],
+        ["hybridenv, one XLA device", *[_millions(_median(case, "one")) for case in given]],
+        ["hybridenv, with `cpu_flags()`", *[_millions(_median(case, "flags")) for case in given]],
+    ]
+    head = [f"{result['settings']['games']:,} games", *(f"frame skip {s}" for s in FRAME_SKIPS)]
+    intro = (
+        "Pong, steps a second of all games together, actions given, rewards and observations "
+        "handed out at every step:"
+    )
+    parts = [
+        intro,
+        report.table(head, rows),
+    ]
+    random = result["cases"].get("random")
+    if random and random["steps_per_second"]:
+        names = {"all": "hybridenv Pong, frame skip 4"}
+        rows = [
+            [names.get(name, name.replace("gymnax-", "gymnax ")), _millions(rate["median"])]
+            for name, rate in random["steps_per_second"].items()
+        ]
+        parts += [
+            "Random actions drawn inside of the program, as JAX environments are often measured:",
+            report.table([f"{GAMES:,} games", "steps a second"], rows),
+        ]
+    versions = {v for case in result["cases"].values() for v in case["versions"].values()}
+    parts.append(
+        "¹ One thread, through its Python binding, on the same kind of machine; recorded once, as "
+        "it does not install from the registry. Medians of "
+        f"{result['settings']['repeats']} interleaved repeats on {machine['cpu']} "
+        f"({machine['cores']} cores), load {result['load_average']:.1f}; "
+        f"{'; '.join(sorted(versions))}; {result['created'][:10]}, commit "
+        f"`{result['commit'][:10]}`. Raw figures: "
+        "[`bench/results/pong.json`](bench/results/pong.json); measure yourself with "
+        "`make bench-pong`."
+    )
+    return "\n\n".join(parts)
+
+
+def _median(case: report.Record | None, side: str) -> float | None:
+    rates = case["steps_per_second"].get(side) if case else None
+    return rates["median"] if rates else None
+
+
+def _millions(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate / 1e6:.1f} M"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Measure, print the table, and write the JSON file; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m bench.pong", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer cases, kept out of the README")
+    parser.add_argument("--repeats", type=int, default=7, help="measurements of each side")
+    parser.add_argument("--peer-python", type=Path, default=PEERS, help="interpreter with gymnax")
+    parser.add_argument("--output", type=Path, help="result file")
+    options = parser.parse_args(arguments)
+    if options.repeats < 5:
+        parser.error(f"--repeats: got {options.repeats}, expected at least 5")
+    cores = len(os.sched_getaffinity(0))
+    found = {}
+    for name, plans in cases(cores, options.quick):
+        print(name, end=" ", flush=True)
+        found[name] = measure(plans, options.repeats, options.peer_python)
+    result: dict[str, Any] = record(found, options.repeats, options.quick)
+    default = ROOT / "target" / "bench" / "pong-quick.json" if options.quick else RESULTS
+    output = options.output or default
+    report.write(result, output)
+    print(f"\n\n{block(result)}\n\nwritten to {output}")
+    for name, case in found.items():
+        for side, reason in case.absent.items():
+            print(f"not measured: {name}, {side}: {reason}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
