@@ -40,7 +40,7 @@ def test_bad_settings_are_named(changes: dict[str, Any], words: str) -> None:
 def test_devices_must_share_evenly() -> None:
     config = Config(env="pong", n_envs=1_000, minibatches=4)
     config.check_division(2)
-    with pytest.raises(ConfigError, match="n_envs: got 1000.*3 devices.*such as 1002"):
+    with pytest.raises(ConfigError, match=r"n_envs: got 1000.*3 devices.*such as 1002"):
         config.check_division(3)
     with pytest.raises(ConfigError, match="minibatches: got 4 with 125 environments a device"):
         config.check_division(8)
@@ -83,7 +83,8 @@ def test_every_environment_has_sound_defaults() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chunk", "shuffle", "size"), [(0, "envs", 32), (512, "envs", 8), (500, "envs", 4), (1, "envs", 1)]
+    ("chunk", "shuffle", "size"),
+    [(0, "envs", 32), (512, "envs", 8), (500, "envs", 4), (1, "envs", 1)],
 )
 def test_chunks_divide_a_minibatch(chunk: int, shuffle: str, size: int) -> None:
     config = Config(env="pong", n_envs=1_024, minibatches=16, chunk=chunk, shuffle=shuffle)

@@ -9,11 +9,11 @@ import jax
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
+from tests.train.games import HostSigns
 
 from hybridenv.errors import ConfigError
 from hybridenv.train import Config, train
 from hybridenv.train.host import HostLoop, _NoClock
-from tests.train.games import HostSigns
 
 SMALL: dict[str, Any] = {
     "env": "host", "n_envs": 8, "horizon": 7, "minibatches": 2, "epochs": 1, "hidden": (8,),
@@ -62,7 +62,8 @@ def test_a_rollout_holds_what_happened(mode: AutoresetMode, network: str) -> Non
     np.testing.assert_allclose(data.next_value[2], value, atol=1e-5)
     np.testing.assert_allclose(data.next_value[0], data.value[1])
     # and what the environments were given is what was written down
-    given = np.concatenate([np.stack(env.actions) for env in made._envs], axis=1)
+    envs: list[Any] = made._envs
+    given = np.concatenate([np.stack(env.actions) for env in envs], axis=1)
     assert np.array_equal(given, data.action)
     assert given.shape == (7, 8)
 
@@ -153,5 +154,5 @@ def test_what_cannot_be_trained_is_refused(changes: dict[str, Any], words: str) 
 
 
 def test_episodes_must_start_over_by_themselves() -> None:
-    with pytest.raises(ConfigError, match="autoreset_mode: got .*DISABLED"):
+    with pytest.raises(ConfigError, match=r"autoreset_mode: got .*DISABLED"):
         loop(AutoresetMode.DISABLED)

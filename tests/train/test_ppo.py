@@ -9,13 +9,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.sharding import PartitionSpec
+from tests.train.games import Signs
 
 from hybridenv.errors import ConfigError
 from hybridenv.train.config import Config
 from hybridenv.train.evaluate import evaluate
 from hybridenv.train.networks import emptied
 from hybridenv.train.ppo import Program
-from tests.train.games import Signs
 
 SMALL: dict[str, Any] = {
     "env": "signs", "n_envs": 16, "horizon": 8, "minibatches": 2, "hidden": (16,), "chunk": 32,
@@ -72,9 +72,7 @@ def test_a_rollout_holds_what_happened(one_device: list[jax.Device], network: st
         memory = emptied(carry, data.restart[t])
         _, v, carry = made.policy.step(state.params, data.obs[t], memory)
         np.testing.assert_allclose(v, value[t], atol=1e-5)
-    _, last, _ = made.policy.step(
-        state.params, after.obs, emptied(after.carry, after.restart)
-    )
+    _, last, _ = made.policy.step(state.params, after.obs, emptied(after.carry, after.restart))
     advantage = np.asarray(data.advantage)
     following = np.concatenate([value[1:], np.asarray(last)[None]])
     later = np.concatenate([advantage[1:], np.zeros((1, 16), np.float32)])
@@ -93,9 +91,9 @@ def test_a_rollout_holds_what_happened(one_device: list[jax.Device], network: st
         _, _, carry = made.policy.step(state.params, data.obs[t], memory)
         worth = [made.policy.step(state.params, jnp.asarray(p), carry)[1] for p in possible]
         rows = np.flatnonzero(over[t] & ~terminated[t])
-        for i in rows:
-            got = (advantage[t, i] - reward[t, i] + value[t, i]) / gamma
-            assert min(abs(float(w[i]) - got) for w in worth) < 1e-4
+        for row in rows:
+            got = (advantage[t, row] - reward[t, row] + value[t, row]) / gamma
+            assert min(abs(float(w[row]) - got) for w in worth) < 1e-4
 
 
 @pytest.mark.parametrize("continuous", [False, True])
@@ -153,4 +151,3 @@ def test_devices_are_checked(two_devices: list[jax.Device]) -> None:
         program(two_devices, n_envs=15, minibatches=1)
     with pytest.raises(ConfigError, match="devices: got 999, but there are"):
         Program(Signs(), None, Config(**SMALL | {"devices": 999}))
-
