@@ -93,6 +93,11 @@ bench-pong: $(BUILT) $(PEERS)/.deps ## Pong's steps a second, with gymnax beside
 	$(BIN)/python -m bench.pong $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
+.PHONY: bench-ppo
+bench-ppo: $(BUILT) $(PEERS)/.deps ## PPO's steps a second, beside PyTorch, and the time to learn Pong; refresh the README's table
+	$(BIN)/python -m bench.ppo $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: bench-rust
 bench-rust: ## Criterion: instruction, frame, render and state
 	cargo bench --workspace

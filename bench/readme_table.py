@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import pong, report
+from bench import pong, ppo, report
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
@@ -90,6 +90,7 @@ def block(result: report.Record) -> str:
 TABLES = (
     Table("bench", "gameboy.json", block, "make bench"),
     Table("bench:pong", "pong.json", pong.block, "make bench-pong"),
+    Table("bench:ppo", "ppo.json", ppo.block, "make bench-ppo"),
 )
 
 

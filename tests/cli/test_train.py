@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from hybridenv.cli.train import parsed, sizes
-from hybridenv.errors import ArgumentError
+from hybridenv.errors import ArgumentError, CheckpointError
+from hybridenv.train import load
 from hybridenv.train.breakdown import measure, write
 from hybridenv.train.logging import read_rows
+from hybridenv.train.networks import count
 
 TINY = ("n_envs=8", "horizon=8", "minibatches=1", "hidden=[8]", "calls=1", "chunk=0", "epochs=1")
 
@@ -42,6 +44,10 @@ def test_a_run_is_made_and_goes_on(tmp_path: Path) -> None:
         "pong", "--config", "run.toml", "--out", "out", "--resume", "--steps", "192", cwd=tmp_path
     )
     assert more.returncode == 0, more.stderr
+    config, policy, params = load(tmp_path / "out")
+    assert (config.n_envs, config.hidden, policy.recurrent, count(params)) == (8, (8,), False, 108)
+    with pytest.raises(CheckpointError, match=r"got no checkpoint 7, expected one of .*192"):
+        load(tmp_path / "out", 7)
     assert [row["steps"] for row in read_rows(tmp_path / "out" / "metrics.jsonl")] == [64, 128, 192]
 
 

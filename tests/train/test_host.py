@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from tests.train.games import HostSigns
 
 from hybridenv.errors import ConfigError
-from hybridenv.train import Config, train
+from hybridenv.train import Config, evaluate_vector, train
 from hybridenv.train.host import HostLoop, _NoClock
 
 SMALL: dict[str, Any] = {
@@ -129,6 +129,19 @@ def test_game_boys_are_trained(tmp_path: Path) -> None:
     assert np.isfinite([row["loss"] for row in result.rows]).all()
     assert result.rows[0]["length"] == 4
     assert result.policy.obs.kept_shape == (36, 40)
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.NEXT_STEP, AutoresetMode.SAME_STEP])
+def test_the_first_episode_of_each_environment_is_judged(mode: AutoresetMode) -> None:
+    made = loop(mode)
+    state = made.init()
+    params = jax.tree.map(lambda leaf: leaf.addressable_data(0), state.params)
+    seen: list[int] = []
+    found = evaluate_vector(HostSigns(4, mode), made.policy, params, on_step=lambda: seen.append(1))
+    made.close()
+    assert found.returns.tolist() == [1 + 2 + 3] * 4
+    assert found.lengths.tolist() == [3] * 4
+    assert len(seen) == 3
 
 
 def test_any_gymnasium_environment_is_trained() -> None:

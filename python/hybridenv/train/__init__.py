@@ -20,8 +20,8 @@ except ImportError as error:
 
 from hybridenv.train.checkpoint import Checkpoints
 from hybridenv.train.config import Config
-from hybridenv.train.evaluate import Evaluation, evaluate
-from hybridenv.train.run import Result, make_trainer, train
+from hybridenv.train.evaluate import Evaluation, evaluate, evaluate_vector
+from hybridenv.train.run import Result, load, make_trainer, train
 
 __all__ = [
     "Checkpoints",
@@ -29,6 +29,8 @@ __all__ = [
     "Evaluation",
     "Result",
     "evaluate",
+    "evaluate_vector",
+    "load",
     "make_trainer",
     "train",
 ]

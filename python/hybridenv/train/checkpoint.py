@@ -110,14 +110,15 @@ class Checkpoints:
         """
         return dict(self._run(step)["config"])
 
-    def restore(self, step: int, like: State, config: Config, devices: int) -> State:
+    def restore(self, step: int, like: State, config: Config, devices: int | None) -> State:
         """Read a checkpoint.
 
         Args:
             step: Its environment steps, one of `steps()`.
             like: A state of the same shapes, arrays or `jax.ShapeDtypeStruct` with shardings.
             config: The run that is to go on.
-            devices: On how many devices it is to go on.
+            devices: On how many devices it is to go on; `None` takes any number, for those who only
+                want to look at it.
 
         Returns:
             The state, placed as `like` says.
@@ -156,7 +157,7 @@ class Checkpoints:
             ) from error
 
 
-def _check_same(path: Path, run: dict[str, Any], config: Config, devices: int) -> None:
+def _check_same(path: Path, run: dict[str, Any], config: Config, devices: int | None) -> None:
     then, now = run["config"], config.to_dict()
     free = () if config.anneal else _FREE
     changes = [
@@ -164,7 +165,7 @@ def _check_same(path: Path, run: dict[str, Any], config: Config, devices: int) -
         for key in sorted({*then, *now})
         if then.get(key) != now.get(key) and key not in free
     ]
-    if run["devices"] != devices:
+    if devices is not None and run["devices"] != devices:
         changes.append(f"number of devices: then {run['devices']}, now {devices}")
     if changes:
         raise CheckpointError(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.vector import VectorEnv
 from jax import Array
 from numpy.typing import NDArray
 
@@ -97,3 +99,53 @@ def evaluate(
 
     returns, scores, lengths = np.asarray(play(jax.random.key(seed), policy.initial(episodes)))
     return Evaluation(returns, scores, lengths)
+
+
+def evaluate_vector(
+    env: VectorEnv[Any, Any, Any],
+    policy: Policy,
+    params: Params,
+    *,
+    seed: int = 0,
+    greedy: bool = True,
+    max_steps: int = 100_000,
+    on_step: Callable[[], object] | None = None,
+) -> Evaluation:
+    """Play the first episode of each environment outside of JAX.
+
+    Args:
+        env: The environments; any mode of starting over will do. They are reset, not closed.
+        policy: The network.
+        params: Its parameters.
+        seed: Seed of the environments and actions.
+        greedy: Always take the likeliest action instead of drawing one.
+        max_steps: Steps after which episodes are cut off.
+        on_step: Called after every step, for instance to take a picture.
+
+    Returns:
+        Return, score (the same here) and length of each episode.
+    """
+
+    @jax.jit
+    def choose(key: Array, obs: Array, carry: Carry) -> tuple[Array, Carry]:
+        distribution, _, carry = policy.step(params, policy.obs.look(obs), carry)
+        noise = policy.action.noise(key, obs.shape[:1])
+        action = distribution.mode() if greedy else distribution.sample(noise)
+        return clipped(action, policy.action), carry
+
+    n = env.num_envs
+    key, carry = jax.random.key(seed), policy.initial(n)
+    obs, _ = env.reset(seed=seed)
+    returns, lengths, alive = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
+    for t in range(max_steps):
+        action, carry = choose(jax.random.fold_in(key, t), obs, carry)
+        obs, reward, terminated, truncated, _ = env.step(np.asarray(action))
+        returns += np.where(alive, reward, 0)
+        lengths += alive
+        alive &= ~(terminated | truncated)
+        if on_step is not None:
+            on_step()
+        if not alive.any():
+            break
+    total = returns.astype(np.float32)
+    return Evaluation(total, total, lengths.astype(np.float32))

@@ -116,6 +116,39 @@ def train(
         made.close()
 
 
+def load(out: Path | str, step: int | None = None) -> tuple[Config, Policy, Params]:
+    """Read the policy of a run.
+
+    Args:
+        out: The folder of the run, as given to `train`.
+        step: Which checkpoint, by its steps; `None` takes the newest.
+
+    Returns:
+        The run, its network, and the parameters (with several seeds as in `Result.params`).
+
+    Raises:
+        CheckpointError: There is no such checkpoint, or it is damaged.
+    """
+    from hybridenv.envs import host_devices
+
+    host_devices()
+    folder = Path(out) / "checkpoints"
+    steps = Checkpoints(folder).steps() if folder.is_dir() else []
+    if not steps or (step is not None and step not in steps):
+        raise CheckpointError(
+            f"{folder}: got no checkpoint {'' if step is None else step}, expected one of {steps}"
+        )
+    chosen = steps[-1] if step is None else step
+    settings = Checkpoints(folder).config(chosen)
+    config = Config.of(settings["env"], settings)
+    trainer = make_trainer(config)
+    try:
+        state = Checkpoints(folder).restore(chosen, trainer.init(), config, None)
+    finally:
+        trainer.close()
+    return config, trainer.policy, jax.device_get(state.params)
+
+
 def make_trainer(config: Config) -> Trainer:
     """Return the loop for a configuration's environment.
 
