@@ -150,7 +150,9 @@ def ppo(work: Work, name: str) -> Timed:
     """PPO on Pong, see `bench.ppo_sides`."""
     from bench.ppo_sides import Fused, Torch
 
-    return Torch(work) if name == "torch" else Fused(name, work)
+    if name in ("mlp", "lstm"):
+        return Fused(name, work)
+    return Torch(work, ours=name == "torch-ours")
 
 
 SIDES: dict[str, Callable[[Work], Timed]] = {
@@ -162,4 +164,5 @@ SIDES: dict[str, Callable[[Work], Timed]] = {
     "ppo-mlp": lambda work: ppo(work, "mlp"),
     "ppo-lstm": lambda work: ppo(work, "lstm"),
     "torch-ppo": lambda work: ppo(work, "torch"),
+    "torch-ppo-ours": lambda work: ppo(work, "torch-ours"),
 }

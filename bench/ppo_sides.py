@@ -20,8 +20,8 @@ LEARNING_RATE, GAMMA, LAMBDA, CLIP = 3e-3, 0.98, 0.9, 0.2
 #: Rows whose gradient a CPU's cache holds; a GPU takes whole minibatches.
 CHUNKS = {"mlp": 512, "lstm": 4_096}
 
-#: Iterations in a call of the compiled program.
-CALLS = 4
+#: Steps of each game in an iteration.
+HORIZON = 64
 
 
 class Fused:
@@ -29,7 +29,7 @@ class Fused:
 
     Args:
         network: ``"mlp"`` or ``"lstm"``.
-        work: The work; `Work.steps` is the horizon times `CALLS`.
+        work: The work; `Work.steps` is a multiple of `HORIZON`.
 
     Attributes:
         compile_seconds: Time that tracing and compiling took.
@@ -43,7 +43,7 @@ class Fused:
         config = Config(
             env="pong",
             n_envs=work.games,
-            horizon=work.steps // CALLS,
+            horizon=HORIZON,
             epochs=EPOCHS,
             minibatches=MINIBATCHES,
             chunk=CHUNKS[network] if jax.default_backend() == "cpu" else 0,
@@ -53,7 +53,7 @@ class Fused:
             gamma=GAMMA,
             gae_lambda=LAMBDA,
             clip=CLIP,
-            calls=CALLS,
+            calls=work.steps // HORIZON,
             devices=work.devices,
         )
         program = Program(*make("pong", frame_skip=work.frame_skip), config)
@@ -63,7 +63,7 @@ class Fused:
         self.compile_seconds = time.perf_counter() - begin
 
     def play(self) -> None:
-        """Do `CALLS` iterations and wait for their figures."""
+        """Do the iterations and wait for their figures."""
         self._state, metrics = self._run(self._state)
         if not np.isfinite(np.asarray(metrics["loss"])).all():
             raise FloatingPointError("ppo: the loss is not finite")
@@ -72,33 +72,26 @@ class Fused:
 class Torch:
     """PPO in PyTorch around Gymnasium's vector interface, in the manner of CleanRL.
 
-    The games are our own behind that interface, the fastest there are, so that the difference is
-    that of the training loops. Own code; the order of things follows CleanRL's ``ppo.py``.
+    Own code; the order of things follows CleanRL's ``ppo.py``.
 
     Args:
         work: The work.
+        ours: The games are our own behind that interface, the fastest there are, so that the
+            difference is that of the training loops. Otherwise they are Python objects in a
+            `SyncVectorEnv`, as CleanRL has them.
 
     Attributes:
         compile_seconds: 0; nothing is compiled.
     """
 
-    def __init__(self, work: Work) -> None:
-        import gymnasium
+    def __init__(self, work: Work, *, ours: bool) -> None:
         import torch
         from torch import nn
 
-        import hybridenv.gym
-
-        _ = hybridenv.gym.ENV_ID  # the import registers the environments
         self.compile_seconds = 0.0
         self._torch = torch
-        self._horizon = work.steps // CALLS
-        self._envs = gymnasium.make_vec(
-            "hybridenv/Pong-v0",
-            num_envs=work.games,
-            frame_skip=work.frame_skip,
-            autoreset_mode="SameStep",
-        )
+        self._calls = work.steps // HORIZON
+        self._envs = fast_games(work) if ours else slow_games(work)
         self._body = nn.Sequential(nn.Linear(8, HIDDEN), nn.GELU())
         self._actor, self._critic = nn.Linear(HIDDEN, 3), nn.Linear(HIDDEN, 1)
         modules = nn.ModuleList([self._body, self._actor, self._critic])
@@ -108,8 +101,8 @@ class Torch:
         self._obs = torch.as_tensor(np.asarray(obs))
 
     def play(self) -> None:
-        """Do `CALLS` iterations."""
-        for _ in range(CALLS):
+        """Do the iterations."""
+        for _ in range(self._calls):
             self._learn(*self._collect())
 
     def _look(self, obs: Any) -> tuple[Any, Any]:
@@ -121,7 +114,7 @@ class Torch:
     def _collect(self) -> tuple[Any, ...]:
         torch = self._torch
         rows: list[tuple[Any, ...]] = []
-        for _ in range(self._horizon):
+        for _ in range(HORIZON):
             with torch.no_grad():
                 distribution, value = self._look(self._obs)
                 action = distribution.sample()
@@ -136,7 +129,7 @@ class Torch:
         seen, actions, log_probs, values, rewards, ends = map(torch.stack, zip(*rows, strict=True))
         advantages = torch.zeros_like(rewards)
         advantage = torch.zeros_like(following)
-        for t in reversed(range(self._horizon)):
+        for t in reversed(range(HORIZON)):
             going = 1 - ends[t]
             error = rewards[t] + GAMMA * following * going - values[t]
             advantage = error + GAMMA * LAMBDA * going * advantage
@@ -160,3 +153,45 @@ class Torch:
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(self._parameters, 0.5)
                 self._optimizer.step()
+
+
+def fast_games(work: Work) -> Any:
+    """Our Pong behind Gymnasium's vector interface."""
+    import gymnasium
+
+    import hybridenv.gym
+
+    _ = hybridenv.gym.ENV_ID  # the import registers the environments
+    return gymnasium.make_vec(
+        "hybridenv/Pong-v0",
+        num_envs=work.games,
+        frame_skip=work.frame_skip,
+        autoreset_mode="SameStep",
+    )
+
+
+def slow_games(work: Work) -> Any:
+    """Pong as one would write it in Python, a game an object, in Gymnasium's `SyncVectorEnv`."""
+    import gymnasium
+    from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+    from hybridenv.envs.pong.reference import PongReference
+
+    class Game(gymnasium.Env[Any, Any]):
+        observation_space = gymnasium.spaces.Box(-1, 2, (8,), np.float32)
+        action_space = gymnasium.spaces.Discrete(3)
+
+        def __init__(self, seed: int) -> None:
+            rng = np.random.default_rng(seed)
+            self._game = PongReference(lambda: int(rng.integers(2)), work.frame_skip)
+
+        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
+            super().reset(seed=seed, options=options)
+            return self._game.reset(), {}
+
+        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+            obs, reward, done = self._game.step(action)
+            return obs, float(reward), done, False, {}
+
+    makers = [lambda seed=seed: Game(seed) for seed in range(work.games)]
+    return SyncVectorEnv(makers, autoreset_mode=AutoresetMode.SAME_STEP)
