@@ -19,6 +19,9 @@ from hybridenv.train.breakdown import measure, write
 from hybridenv.train.logging import read_rows
 from hybridenv.train.networks import count
 
+QUICKLY = {**os.environ, "JAX_DISABLE_MOST_OPTIMIZATIONS": "1"}
+"""These programs are compiled, but hardly run."""
+
 TINY = ("n_envs=8", "horizon=8", "minibatches=1", "hidden=[8]", "calls=1", "chunk=0", "epochs=1")
 
 
@@ -28,7 +31,9 @@ def command(*arguments: str) -> list[str]:
 
 
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command(*arguments), cwd=cwd, capture_output=True, text=True, timeout=300)
+    return subprocess.run(
+        command(*arguments), cwd=cwd, capture_output=True, text=True, timeout=300, env=QUICKLY
+    )
 
 
 def test_a_run_is_made_and_goes_on(tmp_path: Path) -> None:
@@ -72,6 +77,7 @@ def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
     process = subprocess.Popen(
         command("pong", "--steps", "1000000000", "--out", "out"),
         cwd=tmp_path,
+        env=QUICKLY,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

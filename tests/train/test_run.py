@@ -170,7 +170,9 @@ def test_logs_and_curves(tmp_path: Path) -> None:
     )
     for against in ("steps", "seconds"):
         path = tmp_path / f"{against}.png"
-        learning_curve({"two": rows, "same": rows}, path, against=against, levels={"best": 5.0})
+        learning_curve(
+            {"two": rows, "same": rows}, path, against=against, levels={"best": 5.0}, window=2
+        )
         assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ArgumentError, match="no \\['speed'\\]"):
         learning_curve({"a": rows}, path, metric="speed")

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hybridenv.checks import whole
 from hybridenv.errors import ArgumentError, MissingDependencyError
 from hybridenv.train.logging import Row
 
@@ -40,6 +41,7 @@ def learning_curve(
     metric: str = "return",
     against: str = "steps",
     levels: Mapping[str, float] | None = None,
+    window: int = 1,
 ) -> Path:
     """Draw how a metric grew; a run of several seeds is their mean in the range of all of them.
 
@@ -49,6 +51,7 @@ def learning_curve(
         metric: Which metric.
         against: ``"steps"`` or ``"seconds"``.
         levels: Horizontal lines to compare with, by their names.
+        window: Draw the mean of so many iterations, at least 1.
 
     Returns:
         The path.
@@ -59,6 +62,7 @@ def learning_curve(
     """
     if not runs or not all(runs.values()):
         raise ArgumentError("learning_curve: got a run without rows, expected at least one row")
+    window = whole("window", window, 1, 2**31 - 1)
     for name, rows in runs.items():
         if missing := {metric, against} - set(rows[0]):
             raise ArgumentError(
@@ -71,6 +75,7 @@ def learning_curve(
         y = np.asarray([np.atleast_1d(row[metric]) for row in rows], float)
         seen = np.isfinite(y).all(axis=1)
         x, y = x[seen], y[seen]
+        y = np.stack([y[max(0, i + 1 - window) : i + 1].mean(axis=0) for i in range(len(y))])
         (line,) = axes.plot(x, y.mean(axis=1), label=name)
         if y.shape[1] > 1:
             axes.fill_between(x, y.min(axis=1), y.max(axis=1), alpha=0.2, color=line.get_color())
