@@ -16,6 +16,7 @@ RUST_SOURCES   := $(shell find crates -path '*/src/*' -name '*.rs') $(wildcard c
 SHARED         ?= $(if $(HYBRIDENV_SHARED),$(HYBRIDENV_SHARED),$(wildcard $(abspath ../shared)))
 DEMO_ARGS      ?=
 BENCH_ARGS     ?=
+FUZZ           ?= 10000
 CARGO_HOME     ?= $(HOME)/.cargo
 PYTEST_ARGS    ?=
 
@@ -81,6 +82,10 @@ format: $(DEPS) ## Format Rust and Python in place
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
+.PHONY: fuzz
+fuzz: ## Try FUZZ=N new random cartridges, programs and states in each fuzz test (10,000)
+	HYBRIDENV_FUZZ=$(FUZZ) cargo test --release -p gb-core --test suite -- robustness
+
 ##@ Measure it
 
 .PHONY: bench
@@ -97,6 +102,12 @@ bench-pong: $(BUILT) $(PEERS)/.deps ## Pong's steps a second, with gymnax beside
 bench-ppo: $(BUILT) $(PEERS)/.deps ## PPO's steps a second, beside PyTorch, and the time to learn Pong; refresh the README's table
 	$(BIN)/python -m bench.ppo $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
+
+.PHONY: accuracy
+accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts and the README's tables
+	$(BIN)/python -m tests.oracle.ratchet
+	$(BIN)/python -m bench.accuracy
+	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table
 
 .PHONY: bench-rust
 bench-rust: ## Criterion: instruction, frame, render and state

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench import report
+from bench import report, tables
 from bench.cases import ROOT, games
 from bench.suite import Settings, run
 
@@ -49,7 +49,7 @@ def main(arguments: list[str] | None = None) -> int:
     default = ROOT / "target" / "bench" / "quick.json" if options.quick else report.RESULTS
     output = options.output or default
     report.write(record, output)
-    print(report.summary(record))
+    print(tables.summary(record))
     print(f"written to {output}")
     return 0
 

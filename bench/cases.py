@@ -11,6 +11,7 @@ import os
 import random
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,6 +39,10 @@ BUTTON_CHOICES: tuple[tuple[int, int], ...] = (
 )
 
 
+#: Games whose speed is averaged.
+Group: TypeAlias = Literal["dmg", "cgb"]
+
+
 @dataclass(frozen=True)
 class Game:
     """A game to measure with.
@@ -47,13 +52,14 @@ class Game:
         path: Where the ROM lies.
         sha256: Expected hash of the ROM in hexadecimal, or ``None`` for the embedded game, whose
             bytes are part of this repository already.
-        goal: Whether the project's speed goals (geometric means) count this game.
+        group: Which geometric mean counts this game: that of the monochrome games ("dmg"), of those
+            for the Color ("cgb"), or none.
     """
 
     name: str
     path: Path
     sha256: str | None
-    goal: bool
+    group: Group | None
 
     def read(self) -> bytes:
         """Return the ROM after checking its hash.
@@ -102,7 +108,7 @@ def games() -> list[Game]:
     """Return every game that cases are defined for, whether or not its ROM is at hand."""
     folder = shared_folder() / "data" / "gameboy" / "games"
     listed = [
-        Game(name, folder / path, sha256, goal=True)
+        Game(name, folder / path, sha256, "cgb" if path.endswith(".gbc") else "dmg")
         for name, path, sha256 in (
             (
                 "Tobu Tobu Girl",
@@ -129,10 +135,20 @@ def games() -> list[Game]:
                 "renegade-rush/RenegadeRush.gb",
                 "0511a3de1bb59a5bd8bcf4e1463df7ea03a2aae66f30542b85ee51aa25f527a6",
             ),
+            (
+                "Rebound",
+                "rebound/Rebound.gbc",
+                "195765b8ca3b0fb7d37b7b92d0242d6c7e01ec71f27f93e565fa081e449cbb92",
+            ),
+            (
+                "GBHack",
+                "gbhack/gbhack.gbc",
+                "f93a27e8b6272771bbba96105a2754f27ffc3f8317d71c063bdbd60dd0d74527",
+            ),
         )
     ]
     embedded = sorted((ROOT / "python" / "hybridenv" / "data").glob("*.gb"))
-    listed += [Game("embedded game", path, None, goal=False) for path in embedded]
+    listed += [Game("embedded game", path, None, group=None) for path in embedded]
     return listed
 
 

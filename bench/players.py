@@ -6,7 +6,6 @@ neither slow down nor break another side.
 
 from __future__ import annotations
 
-import io
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -79,21 +78,16 @@ class PyBoy:
         sound: Whether PyBoy emulates sound, its default.
     """
 
-    NAMES = ("right", "left", "up", "down", "a", "b", "select", "start")
-    #: Frames of PyBoy's own boot code, which the other sides do not play.
-    BOOT_FRAMES = 65
-
     def __init__(self, rom: bytes, work: Work, *, sound: bool) -> None:
-        import pyboy
+        from hybridenv.oracle import reference
 
+        self._press = reference.press
         self._frame_skip = work.frame_skip
         self.machines = []
         for _ in range(work.machines):
-            machine: Any = pyboy.PyBoy(
-                io.BytesIO(rom), window="null", sound_emulated=sound, cgb=False, log_level="ERROR"
-            )
-            machine.set_emulation_speed(0)
-            machine.tick(self.BOOT_FRAMES, True)
+            # The console that the header asks for, as on the other sides.
+            machine = reference.build_pyboy(rom, color=None, sound=sound)
+            machine.tick(reference.BOOT_FRAMES, True)  # which the other sides do not play
             self.machines.append(machine)
         self._held = [0] * work.machines
         self._pool = ThreadPoolExecutor(work.threads) if work.threads > 1 else None
@@ -101,11 +95,8 @@ class PyBoy:
 
     def _step(self, index: int, mask: int) -> None:
         machine = self.machines[index]
-        if changed := self._held[index] ^ mask:
-            for bit, name in enumerate(self.NAMES):
-                if changed >> bit & 1:
-                    press = mask >> bit & 1
-                    (machine.button_press if press else machine.button_release)(name)
+        if self._held[index] != mask:
+            self._press(machine, self._held[index], mask)
             self._held[index] = mask
         machine.tick(self._frame_skip, True)
         self._checksum ^= int(machine.screen.ndarray[72, 80, 0])

@@ -17,6 +17,7 @@ from typing import Any
 from bench import report
 from bench.cases import ROOT
 from bench.measure import SideFailedError, Worker, spread
+from bench.tables import table
 from hybridenv.xla import cpu_flags
 
 #: The file that the README's table is generated from.
@@ -218,7 +219,7 @@ def block(result: report.Record) -> str:
     )
     parts = [
         intro,
-        report.table(head, rows),
+        table(head, rows),
     ]
     random = result["cases"].get("random")
     if random and random["steps_per_second"]:
@@ -227,9 +228,10 @@ def block(result: report.Record) -> str:
             [names.get(name, name.replace("gymnax-", "gymnax ")), _millions(rate["median"])]
             for name, rate in random["steps_per_second"].items()
         ]
+        inside = "Random actions drawn and observations summed up inside of the program:"
         parts += [
-            "Random actions drawn inside of the program, as JAX environments are often measured:",
-            report.table([f"{GAMES:,} games", "steps a second"], rows),
+            inside,
+            table([f"{GAMES:,} games", "steps a second"], rows),
         ]
     versions = {v for case in result["cases"].values() for v in case["versions"].values()}
     parts.append(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import report
+from bench import report, tables
 from bench.cases import ROOT
 from bench.measure import spread
 from bench.pong import PEERS, Found, Plan, measure
@@ -179,7 +179,7 @@ def block(result: report.Record) -> str:
             "Training, end to end: 1,024 games at frame skip 8, 64 steps an iteration, one epoch "
             "of two minibatches, the same network and as many updates on every side:"
         ),
-        report.table(head, rows),
+        tables.table(head, rows),
     ]
     if runs := result["learning"]:
         seconds = [run["seconds"] for run in runs]
@@ -199,7 +199,7 @@ def block(result: report.Record) -> str:
         "[`bench/results/ppo.json`](bench/results/ppo.json); measure yourself with "
         "`make bench-ppo`."
     )
-    parts += [report.goal_table(result), note]
+    parts += [tables.goal_table(result), note]
     return "\n\n".join(parts)
 
 

@@ -1,6 +1,6 @@
 """Put the tables of the newest results into the README: ``python -m bench.readme_table``.
 
-The text between each pair of markers is generated from a JSON file; ``--check`` says whether it is
+The text between each pair of markers is generated from JSON files; ``--check`` says whether it is
 up to date.
 """
 
@@ -13,29 +13,28 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import pong, ppo, report
+from bench import pong, ppo, report, tables
+from bench.accuracy import Record
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
 
 
 @dataclass(frozen=True)
-class Table:
+class Part:
     """One generated part of the README.
 
     Attributes:
         name: Name of its markers, ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``.
-        results: File name of the record in ``bench/results``.
-        block: Writes the text from the record.
-        command: What measures it.
+        sources: The records in ``bench/results`` that it is made from: file, and what writes it.
+        block: Writes the text from the records, in that order.
     """
 
     name: str
-    results: str
-    block: Callable[[report.Record], str]
-    command: str
+    sources: dict[str, str]
+    block: Callable[..., str]
 
-    def updated(self, readme: str, result: report.Record) -> str:
+    def updated(self, readme: str, *records: Record) -> str:
         """Return the README's text with this part replaced.
 
         Raises:
@@ -46,11 +45,11 @@ class Table:
         _, end, after = rest.partition(last)
         if not begin or not end:
             raise ValueError(f"{README.name}: expected the lines {first} and {last}, in this order")
-        return f"{before}{first}\n{self.block(result)}\n{last}{after}"
+        return f"{before}{first}\n{self.block(*records)}\n{last}{after}"
 
 
-def block(result: report.Record) -> str:
-    """Return the generated text for a record of `bench.report.record`."""
+def block(accuracy: Record, result: report.Record) -> str:
+    """Return the generated text for the records of `bench.accuracy` and `bench.report`."""
     machine, settings = result["machine"], result["settings"]
     versions = result["versions"]
     peers = ", ".join(
@@ -62,35 +61,42 @@ def block(result: report.Record) -> str:
         )
         if side in versions
     )
-    note = (
-        "¹ Over the five real games. Ratios are medians of "
-        f"{settings['repeats']} interleaved repeats, with the smallest and the largest. "
+    recorded = (
+        f"¹ PyBoy {accuracy['lockstep']['pyboy']} on the same programs, as recorded once; the "
+        "counts of hybridenv are those of its tests, which fail when one changes: "
+        "[`bench/results/accuracy.json`](bench/results/accuracy.json), `make accuracy`."
+    )
+    measured = (
+        "² Sound off, which is PyBoy's fastest. Ratios are medians of "
+        f"{settings['repeats']} interleaved repeats, below with the smallest and the largest. "
         f"Measured on {machine['cpu']} ({machine['cores']} cores) against {peers}, "
-        f"{result['created'][:10]}, commit `{result['commit'][:10]}`. Raw figures: "
-        "[`bench/results/gameboy.json`](bench/results/gameboy.json); measure yourself with "
-        "`make bench`."
+        f"{result['created'][:10]}, commit `{result['commit'][:10]}`: "
+        "[`bench/results/gameboy.json`](bench/results/gameboy.json), `make bench`."
     )
     intro = (
-        "Emulated frames a second on one core; every side plays the same games with the same "
-        "random buttons. Every 24th frame rendered, as in training:"
+        "Accuracy and speed side by side. **r24** renders every 24th frame, as training does, "
+        "**r1** each one; every side plays the same games with the same random buttons on one core:"
     )
-    return "\n\n".join(
-        (
-            intro,
-            report.speed_table(result, "r24"),
-            "Every frame rendered:",
-            report.speed_table(result, "r1"),
-            "What the project promises, and what was found:",
-            report.goal_table(result),
-            note,
-        )
+    host = (
+        "Host instructions for each emulated one, counted by callgrind; idle loops that are "
+        "skipped count as emulated:"
     )
+    promises = (
+        "What the project promises, and what was found; geometric means are of the monochrome "
+        "games, unless they say Color:"
+    )
+    parts = [intro, tables.side_by_side(accuracy, result), recorded, measured]
+    parts += ["Emulated frames a second, r24:", tables.speed_table(result, "r24")]
+    parts += ["r1:", tables.speed_table(result, "r1")]
+    parts += [host, tables.instruction_table(result)]
+    parts += [promises, tables.goal_table(result)]
+    return "\n\n".join(parts)
 
 
-TABLES = (
-    Table("bench", "gameboy.json", block, "make bench"),
-    Table("bench:pong", "pong.json", pong.block, "make bench-pong"),
-    Table("bench:ppo", "ppo.json", ppo.block, "make bench-ppo"),
+PARTS = (
+    Part("bench", {"accuracy.json": "make accuracy", "gameboy.json": "make bench"}, block),
+    Part("bench:pong", {"pong.json": "make bench-pong"}, pong.block),
+    Part("bench:ppo", {"ppo.json": "make bench-ppo"}, ppo.block),
 )
 
 
@@ -101,12 +107,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=report.RESULTS.parent, help="folder")
     options = parser.parse_args(arguments)
     old = new = README.read_text(encoding="utf-8")
-    for table in TABLES:
-        path = options.results / table.results
-        if not path.is_file():
-            print(f"{path}: no results yet; run `{table.command}`", file=sys.stderr)
-            return 1
-        new = table.updated(new, json.loads(path.read_text(encoding="utf-8")))
+    for part in PARTS:
+        records = []
+        for name, command in part.sources.items():
+            path = options.results / name
+            if not path.is_file():
+                print(f"{path}: no results yet; run `{command}`", file=sys.stderr)
+                return 1
+            records.append(json.loads(path.read_text(encoding="utf-8")))
+        new = part.updated(new, *records)
     if options.check:
         if old != new:
             print("README.md: tables differ from bench/results; run `python -m bench.readme_table`")

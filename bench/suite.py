@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import struct
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench.cases import ROOT, Buttons, Game, Work
+from bench import instructions
+from bench.cases import Game, Work
 from bench.measure import Measured, Plan, Side, SideFailedError, Worker, interleave
+from bench.solo import Solo
 
 #: One measurement of each kind: enough frames to time, few enough to repeat.
 RENDER_EVERY = Work(machines=16, frame_skip=1, steps=240, warm_up=600)
@@ -54,7 +54,8 @@ class CaseResult:
     """One case of one game.
 
     Attributes:
-        kind: Which case: ``"r1"``, ``"r24"``, ``"threads"``, ``"overhead"`` or a probe's name.
+        kind: ``"r1"``, ``"r24"``, ``"threads"``, ``"overhead"``, ``"instructions"`` or a probe's
+            name.
         game: The game.
         work: The work of one measurement; ``None`` for probes.
         measured: Rates of the sides; ``None`` for probes.
@@ -79,7 +80,7 @@ def run(games: list[Game], settings: Settings) -> Iterator[CaseResult]:
             yield CaseResult("rom", game, None, None, {}, {game.name: str(error)})
             continue
         print(f"{game.name}: ", end="", flush=True)
-        for kind, plans, clock in _cases(settings):
+        for kind, plans, clock in _cases(game, settings):
             print(kind, end=" ", flush=True)
             measured = interleave(
                 plans,
@@ -90,18 +91,26 @@ def run(games: list[Game], settings: Settings) -> Iterator[CaseResult]:
                 pythons={plan.side: settings.python(plan.side) for plan in plans.values()},
             )
             yield CaseResult(kind, game, next(iter(plans.values())).work, measured, {}, {})
-        print("overhead", end=" ", flush=True)
-        yield _overhead(game, settings)
-        print("probes", flush=True)
-        yield from _probes(game, settings)
+        print("instructions", end=" ", flush=True)
+        yield _instructions(game, settings)
+        if game.group != "cgb":
+            print("overhead probes", end=" ", flush=True)
+            yield _overhead(game, settings)
+            yield from _probes(game, settings)
+        print(flush=True)
 
 
-def _cases(settings: Settings) -> Iterator[tuple[str, dict[str, Plan], str]]:
-    """Yield each rate case as its name, the plans of its sides, and the clock that counts."""
+def _cases(game: Game, settings: Settings) -> Iterator[tuple[str, dict[str, Plan], str]]:
+    """Yield each rate case as its name, the plans of its sides, and the clock that counts.
+
+    Threads, like the cost of batching and states, are not measured again with games for the Color.
+    """
     every, last = settings.sized(RENDER_EVERY), settings.sized(RENDER_LAST)
     names = ("hybridenv", "pyboy-silent", "pyboy", "gambaterm", "stable-retro")
     yield "r1", {name: Plan(name, every) for name in names}, "cpu"
     yield "r24", {name: Plan(name, last) for name in names[:3]}, "cpu"
+    if game.group == "cgb":
+        return
     # PyBoy needs as many frames for a time worth measuring with fewer instances.
     batch, two = settings.sized(BATCH), replace(settings.sized(BATCH), threads=2)
     few = replace(last, threads=2)
@@ -119,46 +128,14 @@ def _cases(settings: Settings) -> Iterator[tuple[str, dict[str, Plan], str]]:
     )
 
 
-class _Solo:
-    """The Rust program of `bench/solo.rs`: the emulation of a step without the batch around it."""
-
-    def __init__(self, game: Game, work: Work, seed: int) -> None:
-        build = ["cargo", "build", "--release", "--quiet", "-p", "gb-core", "--example", "solo"]
-        target = ROOT / "target" / "solo"
-        try:
-            subprocess.run([*build, "--target-dir", str(target)], cwd=ROOT, check=True)
-        except (OSError, subprocess.CalledProcessError) as error:
-            raise SideFailedError(f"the Rust floor does not build: {error}") from None
-        self._work = work
-        self._buttons = Buttons(seed, work.machines)
-        self._process = subprocess.Popen(
-            [
-                str(target / "release" / "examples" / "solo"),
-                str(game.path),
-                str(work.machines),
-                str(work.frame_skip),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        self.play(work.warm_up)
-
-    def play(self, steps: int) -> float:
-        """Play ``steps`` steps; the seconds of CPU that they took."""
-        masks = self._buttons.take(steps, self._work.frame_skip)
-        block = struct.pack("<I", steps) + b"".join(map(bytes, masks))
-        if self._process.stdin is None or self._process.stdout is None:
-            raise SideFailedError("the Rust floor has no pipes")
-        self._process.stdin.write(block)
-        self._process.stdin.flush()
-        line = self._process.stdout.readline()
-        if not line:
-            raise SideFailedError(f"the Rust floor ended with status {self._process.wait()}")
-        return float(line)
-
-    def close(self) -> None:
-        """End the program."""
-        self._process.communicate()
+def _instructions(game: Game, settings: Settings) -> CaseResult:
+    """Count host instructions for each emulated one."""
+    values, absent = {}, {}
+    try:
+        values["hybridenv"] = instructions.measure(game, settings.seed)
+    except SideFailedError as error:
+        absent["callgrind"] = str(error)
+    return CaseResult("instructions", game, instructions.RENDER_LAST, None, values, absent)
 
 
 def _overhead(game: Game, settings: Settings) -> CaseResult:
@@ -166,7 +143,7 @@ def _overhead(game: Game, settings: Settings) -> CaseResult:
     work = settings.sized(BATCH)
     measured = Measured("cpu")
     try:
-        solo = _Solo(game, work, settings.seed)
+        solo = Solo(game, work, settings.seed)
     except SideFailedError as error:
         measured.absent["solo"] = str(error)
         return CaseResult("overhead", game, work, measured, {}, {})

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from hybridenv import tasks
 from hybridenv.batch import (
     DEFAULT_PALETTE,
+    TRACE_COLUMNS,
     GameBoyBatch,
     RomHeader,
     RtcTime,
@@ -32,6 +33,7 @@ from hybridenv.errors import (
     HybridEnvError,
     MissingDependencyError,
     NotResetError,
+    OracleError,
     RomError,
     RomFileError,
     RomIsADirectoryError,
@@ -53,6 +55,7 @@ __version__ = str(build_info()["version"])
 
 __all__ = [
     "DEFAULT_PALETTE",
+    "TRACE_COLUMNS",
     "ActionError",
     "ArgumentError",
     "BusyError",
@@ -71,6 +74,7 @@ __all__ = [
     "Memory",
     "MissingDependencyError",
     "NotResetError",
+    "OracleError",
     "Registers",
     "RomError",
     "RomFileError",

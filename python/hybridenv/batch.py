@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_PALETTE",
+    "TRACE_COLUMNS",
     "GameBoyBatch",
     "RomHeader",
     "RomSource",
@@ -58,6 +59,13 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 #: Red, green and blue of the four shades, lightest first: the greys that PyBoy shows.
 DEFAULT_PALETTE = ((255, 255, 255), (153, 153, 153), (85, 85, 85), (0, 0, 0))
+
+
+#: Columns of `GameBoyBatch.trace_frame`.
+TRACE_COLUMNS = (
+    *("cycles", "PC", "AF", "BC", "DE", "HL", "SP"),
+    *("IF", "IE", "LCDC", "STAT", "LY", "DIV", "TIMA"),
+)
 
 _MOST_THREADS = 4096
 
@@ -433,6 +441,29 @@ class GameBoyBatch(Uncopyable):
             EnvIndexError: There is no env i.
         """
         return Registers(*self._native.registers(self._index(i)))
+
+    def trace_frame(self, i: int, buttons: int) -> NDArray[np.uint64]:
+        """Play one frame on a copy of env i and show every instruction; env i stays as it is.
+
+        Rows are the moments before each instruction that the processor executes, in order, and the
+        frame's end. Interrupt dispatches and waits are no instructions. Idle loops, whose rounds a
+        step skips where nothing can change, count in full.
+
+        Args:
+            i: Index of the env.
+            buttons: Buttons held, 0 to 255, see the class.
+
+        Returns:
+            uint64[k + 1, 14] for k instructions, owned by the caller. `TRACE_COLUMNS` names the
+            columns: T-cycles of the processor since power-on, its registers (16 bits each), and
+            the registers IF, IE, LCDC, STAT, LY, DIV and TIMA (8 bits each).
+
+        Raises:
+            ArgumentError: `buttons` is out of range.
+            EnvIndexError: There is no env i.
+            EnvCrashedError: It has crashed.
+        """
+        return self._native.trace_frame(self._index(i), whole("buttons", buttons, 0, 255))
 
     @property
     def clocks(self) -> NDArray[np.uint64]:

@@ -90,6 +90,10 @@ class ConformanceError(HybridEnvError, AssertionError):
     """An environment breaks its contract; the message names the rule and what was seen."""
 
 
+class OracleError(HybridEnvError, RuntimeError):
+    """The emulator to compare with refuses a ROM or fails."""
+
+
 class EnvCrashedError(HybridEnvError, RuntimeError):
     """The emulator failed inside one env; the other envs finished the call.
 

@@ -17,7 +17,8 @@ def cpu_flags(*, apply: bool = False) -> str:
     It is what the variable holds now, with two flags added where they are missing:
 
     - `--xla_backend_extra_options=xla_cpu_use_multi_output_fusion` lets one loop compute several
-      arrays, where XLA by default computes what they share once for each. It is an option inside
+      arrays, where XLA by default computes what they share once for each (`hybridenv.envs.once`
+      avoids that by hand, so Pong gains little). It is an option inside
       of jaxlib and no documented flag, and it makes some other programs (MJX, Brax) abort, so it
       is never set unless you ask.
     - `--xla_cpu_experimental_ynn_fusion_type=` (empty) takes reductions from a library that is

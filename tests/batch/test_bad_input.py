@@ -170,6 +170,9 @@ CALLS: list[tuple[type[HybridEnvError], str, Call]] = [
     (ArgumentError, "expected 4 bytes", lambda b: b.memory().__setitem__(slice(0, 4), 4)),  # type: ignore[call-overload]
     (EnvIndexError, "got 3, expected 0 to 2", lambda b: b.memory(3)),
     (EnvIndexError, "got -1", lambda b: b.registers(-1)),
+    (EnvIndexError, "got 3, expected 0 to 2", lambda b: b.trace_frame(3, 0)),
+    (ArgumentError, "buttons: got 256", lambda b: b.trace_frame(0, 256)),
+    (ArgumentError, "buttons: got 'a'", lambda b: b.trace_frame(0, "a")),
     (EnvIndexError, "got 'a'", lambda b: b.save_state("a")),  # type: ignore[arg-type]
     (EnvIndexError, "got True", lambda b: b.save_state(True)),
     (EnvIndexError, "got 9", lambda b: b.copy([0], [9])),

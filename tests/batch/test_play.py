@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hybridenv import DEFAULT_PALETTE, Button, GameBoyBatch, StepResult
+from hybridenv import DEFAULT_PALETTE, TRACE_COLUMNS, Button, GameBoyBatch, StepResult
 from hybridenv.data import embedded_rom
 from hybridenv.tasks import POLAR_POST
 
@@ -235,3 +235,29 @@ def test_restart_takes_the_place_of_a_step(make: MakeBatch, actions: Table) -> N
     assert np.array_equal(result.reward, np.where(mask, 0, expected.reward))
     assert not result.terminated[mask].any()
     assert [batch.save_state(i) for i in range(4)] == [twin.save_state(i) for i in range(4)]
+
+
+@pytest.mark.parametrize("profile", ["hardware", "pyboy"])
+def test_a_trace_shows_the_frame_to_come_and_leaves_the_env_alone(
+    make: MakeBatch, profile: str
+) -> None:
+    batch = make(n=2, frame_skip=1, profile=profile)
+    batch.reset()
+    for _ in range(60):
+        batch.step(np.array([0, 0], dtype=np.uint8))
+    before = batch.save_state(1)
+    registers, clock = batch.registers(1), int(batch.cycles[1])
+    trace = batch.trace_frame(1, Button.START)
+    assert batch.save_state(1) == before
+    assert trace.dtype == np.uint64
+    assert trace.shape[1] == len(TRACE_COLUMNS)
+    assert len(trace) > 100
+    names = {name: trace[:, k] for k, name in enumerate(TRACE_COLUMNS)}
+    assert (names["cycles"][0], names["SP"][0]) == (clock, registers.sp)
+    assert (np.diff(names["cycles"].astype(np.int64)) >= 4).all()
+    batch.step(np.array([0, Button.START], dtype=np.uint8))
+    after = batch.registers(1)
+    end = {name: int(column[-1]) for name, column in names.items()}
+    assert (end["cycles"], end["PC"], end["SP"]) == (batch.cycles[1], after.pc, after.sp)
+    assert end["AF"] == after.a << 8 | after.f
+    assert end["LY"] == batch.memory(1)[0xFF44]

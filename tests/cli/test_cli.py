@@ -54,7 +54,7 @@ def rom(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_help_lists_every_command() -> None:
     text = succeed("--help")
-    for command in ("play", "bench", "info", "demo"):
+    for command in ("play", "bench", "info", "demo", "diverge-gameboy"):
         assert command in text
         assert "Usage" in succeed(command, "--help")
 
@@ -82,10 +82,37 @@ def test_info_explains_the_header_in_words(rom: Path) -> None:
 
 def test_info_as_json(rom: Path) -> None:
     report = json.loads(succeed("info", str(rom), "--json"))
+    assert report["model"] == "dmg"
     assert report["title"] == "POLAR POST"
     assert report["rom_size"] == report["file_size"] == 0x8000
     assert report["global_checksum"] == report["computed_global_checksum"]
     assert len(report["sha256"]) == 64
+
+
+@pytest.mark.parametrize(
+    ("knows", "asked", "words"),
+    [
+        (0x00, "auto", "dmg, the monochrome Game Boy: what model='auto' makes of the header"),
+        (0x80, "auto", "cgb, the Game Boy Color: what model='auto' makes of the header"),
+        (0x80, "dmg", "dmg, the monochrome Game Boy"),
+        (0xC0, "dmg", "dmg, the monochrome Game Boy, though the game asks for a Game Boy Color"),
+        (0x00, "cgb", "cgb, the Game Boy Color, in its compatibility mode for monochrome games"),
+    ],
+)
+def test_info_says_which_console_runs_it(
+    knows: int, asked: str, words: str, tmp_path: Path
+) -> None:
+    image = bytearray(embedded_rom())
+    image[0x14D] = (image[0x14D] + image[0x143] - knows) & 0xFF
+    image[0x143] = knows
+    path = tmp_path / "game.gbc"
+    path.write_bytes(image)
+    lines = succeed("info", str(path), "--model", asked).splitlines()
+    assert [line.split(maxsplit=1)[1].rstrip() for line in lines if line.startswith("model")] == [
+        words
+    ]
+    report = json.loads(succeed("info", str(path), "--json", "--model", asked))
+    assert report["model"] == words[:3]
 
 
 def test_info_explains_real_cartridges(shared_games: Path) -> None:
@@ -175,12 +202,12 @@ def test_bench_prints_a_table() -> None:
 def test_bench_as_json(rom: Path) -> None:
     text = succeed(
         "bench", str(rom), "--n", "1", "--n", "4", "--threads", "1", "--threads", "2",
-        "--seconds", "0.05", "--frame-skip", "6", "--obs", "packed", "--json",
+        "--seconds", "0.05", "--frame-skip", "6", "--obs", "packed", "--model", "cgb", "--json",
     )  # fmt: skip
     report = json.loads(text)
     assert report["version"] == hybridenv.__version__
     assert report["rom"] == "game.gb"
-    assert report["frame_skip"] == 6
+    assert (report["frame_skip"], report["model"]) == (6, "cgb")
     assert [run["n"] for run in report["runs"]] == [1, 1, 4, 4]
     for run in report["runs"]:
         assert run["frames_per_second"] == pytest.approx(6 * run["env_steps_per_second"])
@@ -207,6 +234,55 @@ def test_demo_races_and_leaves_pictures(tmp_path: Path) -> None:
         assert playing_time(film) == 91 * 70
 
 
+# -- diverge-gameboy -------------------------------------------------------------------------------
+
+
+def test_equal_games_are_said_to_be_equal(rom: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pyboy")
+    text = succeed("diverge-gameboy", str(rom), "--frames", "20", cwd=tmp_path)
+    assert text.startswith("game.gb: equal to PyBoy 2.")
+    assert text.endswith(" for 20 frames (screen, wram, hram, vram, oam, registers, clock)\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_first_difference_is_shown(rom: Path) -> None:
+    pytest.importorskip("pyboy")
+    result = hybridenv_cli(
+        *("diverge-gameboy", str(rom), "--profile", "hardware", "--kind", "clock"),
+        *("--around", "2", "--buttons", "start*3"),
+    )
+    assert (result.returncode, result.stderr) == (1, "")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "game.gb: different from the start; frame 0 (buttons held: start) differs in"
+    assert any(line.startswith("  clock ") for line in lines)
+    assert any(line.startswith("Instruction 0 of the frame is the first") for line in lines)
+    assert sum(line.startswith("> PyBoy ") for line in lines) == 1
+    assert sum(line.startswith("  hybridenv ") for line in lines) == 2
+
+
+def test_a_missing_pyboy_is_named(rom: Path) -> None:
+    code = (
+        "import sys; sys.modules['pyboy'] = None; from hybridenv.cli import main;"
+        f"sys.argv = ['hybridenv', 'diverge-gameboy', {str(rom)!r}]; main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert "pip install 'hybridenv[pyboy]'" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_game_that_pyboy_would_never_return_from_is_an_error(tmp_path: Path) -> None:
+    pytest.importorskip("pyboy")
+    image = bytearray(embedded_rom())
+    image[0x100:0x104] = (0x00, 0xD3, 0x00, 0x00)
+    path = tmp_path / "stuck.gb"
+    path.write_bytes(image)
+    result = hybridenv_cli("diverge-gameboy", str(path))
+    assert result.returncode == 2
+    assert "error: frame 0: the game runs into an undefined opcode at PC=01" in result.stderr
+    assert result.stdout == ""
+
+
 # -- what users get wrong --------------------------------------------------------------------------
 
 
@@ -218,6 +294,13 @@ def test_demo_races_and_leaves_pictures(tmp_path: Path) -> None:
         (("play", "--png", "no/such.png"), 1, "error: --png: got no, which is no folder"),
         (("play", "--gif", "no/such.gif"), 1, "error: --gif: got no, which is no folder"),
         (("play", "--gif", "."), 1, "error: --gif: got the folder ., expected the path of a file"),
+        (("diverge-gameboy", "no/such.gb"), 2, "error: rom: no/such.gb: No such file or directory"),
+        (("diverge-gameboy", "."), 2, "error: rom: .: Is a directory, expected"),
+        (("diverge-gameboy", "--frames", "0"), 2, "'--frames'"),
+        (("diverge-gameboy", "--around", "-1"), 2, "'--around'"),
+        (("diverge-gameboy", "--kind", "sound"), 2, "'--kind'"),
+        (("diverge-gameboy", "--model", "sgb"), 2, "'--model'"),
+        (("diverge-gameboy", "--buttons", "jump"), 2, "got 'jump'"),
         (("demo", "--out", "no/such"), 1, "error: --out: got no, which is no folder"),
         (("play", "no/such.gb"), 1, "No such file"),
         (("bench", "no/such.gb"), 1, "No such file"),
@@ -258,9 +341,9 @@ def test_errors_are_one_clear_message(
 def test_bad_roms_are_explained(image: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.gb"
     path.write_bytes(image)
-    for command in ("info", "play", "bench"):
+    for command in ("info", "play", "bench", "diverge-gameboy"):
         result = hybridenv_cli(command, str(path))
-        assert result.returncode == 1
+        assert result.returncode == (2 if command == "diverge-gameboy" else 1)
         assert result.stderr.startswith("error: env 0 ("), "something came before the message"
         assert message in result.stderr
         assert "Traceback" not in result.stderr

@@ -21,6 +21,7 @@ FLAWS = {
     "state is a dict": "state",
     "a Python number in the state": "state",
     "state changes its dtype": "state",
+    "one array twice in the state": "donation",
     "state of a weak dtype": "recompilation",
     "reset raises": "reset",
     "reset returns no state": "reset",
@@ -55,7 +56,18 @@ FLAWS = {
 """Flaws of a walk, and the rule that must catch each."""
 
 RULES = {
-    *("autoreset", "determinism", "draws", "dtypes", "episodes", "finite", "info", "jit", "keys"),
+    *(
+        "autoreset",
+        "determinism",
+        "donation",
+        "draws",
+        "dtypes",
+        "episodes",
+        "finite",
+        "info",
+        "jit",
+        "keys",
+    ),
     *("legal", "observe", "params", "pure", "recompilation", "reset", "restart", "scan", "spaces"),
     *("state", "step", "vmap"),
 }

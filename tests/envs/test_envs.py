@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from functools import partial
 from typing import Any
 
 import jax
@@ -23,6 +25,7 @@ from hybridenv.envs import (
     check_env,
     make,
     names,
+    once,
 )
 from hybridenv.envs.pong import PongEnv
 from hybridenv.errors import ArgumentError, HybridEnvError
@@ -194,6 +197,46 @@ def test_wrappers_refuse_what_is_no_number() -> None:
         Batch(Walk(), 0)
     with pytest.raises(ArgumentError, match=r"max_steps: got 1\.5"):
         TimeLimit(Walk(), 1.5)
+
+
+# -- what XLA computes once ------------------------------------------------------------------------
+
+
+def collatz(x: Any) -> Any:
+    for _ in range(12):
+        x = jnp.where(x % 2 == 0, x // 2, 3 * x + 1)
+    return x
+
+
+def many(x: Any, compute: Any) -> Any:
+    shared = compute(collatz, x)
+    return [shared * i + x for i in range(5)]
+
+
+def test_once_changes_nothing() -> None:
+    x = jnp.arange(64)
+    plain = many(x, lambda function, x: function(x))
+    for way in (lambda f: f, jax.jit, jax.vmap, lambda f: jax.jit(jax.vmap(f))):
+        for one, two in zip(plain, way(partial(many, compute=once))(x), strict=True):
+            assert np.array_equal(one, two)
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="other devices need no such thing")
+def test_once_puts_a_wall_between_what_xla_would_merge() -> None:
+    for compute, walls in ((once, 1), (lambda function, x: function(x), 0)):
+        program = jax.jit(partial(many, compute=compute)).lower(jnp.arange(64)).compile()
+        assert str(program.as_text()).count("conditional(") == walls
+
+
+def test_pong_compiles_quickly_into_a_small_program() -> None:
+    env, params = make("pong", frame_skip=8)
+    games = Batch(AutoReset(env), 64)
+    state = jax.eval_shape(games.reset, jax.random.key(0), params)[1]
+    arguments = (jax.random.key(0), state, jnp.zeros(64, jnp.int32), params)
+    begin = time.process_time()
+    program = str(jax.jit(games.step).lower(*arguments).compile().as_text())
+    assert time.process_time() - begin < 10  # seconds; about 0.5 on a quiet computer
+    assert 100 < len(program.splitlines()) < 3_000
 
 
 # -- devices and flags -----------------------------------------------------------------------------

@@ -46,6 +46,12 @@ class State:
 
 
 @jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class TwofoldState(State):
+    again: Any = None
+
+
+@jax.tree_util.register_dataclass
 @dataclass
 class MutableState:
     place: Any
@@ -111,6 +117,8 @@ class Walk(ChanceEnvironment[Any, Any]):
         state: Any = kinds.get(self.flaw, State)(draws, age)
         if self.flaw == "state is a dict":
             state = {"place": draws, "age": age}
+        if self.flaw == "one array twice in the state":
+            state = TwofoldState(draws, age, draws)
         obs = self.observe(state, params)
         return obs if self.flaw == "reset returns no state" else (obs, state)
 

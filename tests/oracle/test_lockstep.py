@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from typing import Any
 
 import pytest
 from tests.oracle import ratchet
-from tests.oracle.diverge import trace_oracle
-from tests.oracle.pyboy_lockstep import PYBOY_VERSION, PyBoySide, run, script
+
+from hybridenv.oracle.lockstep import HybridenvSide, run, script
+from hybridenv.oracle.reference import PYBOY_VERSION, PyBoySide, pyboy_version
+from hybridenv.oracle.trace import Trace, split, trace_pyboy
 
 CONTENT: dict[str, Any] = ratchet.read()
 GAMES = ratchet.games(CONTENT)
 
 
-def installed_pyboy() -> str | None:
-    try:
-        return importlib.metadata.version("pyboy")
-    except importlib.metadata.PackageNotFoundError:
-        return None
-
-
 needs_pyboy = pytest.mark.skipif(
-    installed_pyboy() != PYBOY_VERSION,
-    reason=f"the oracle is PyBoy {PYBOY_VERSION}, installed: {installed_pyboy()}",
+    pyboy_version() != PYBOY_VERSION,
+    reason=f"the oracle is PyBoy {PYBOY_VERSION}, installed: {pyboy_version()}",
 )
 
 
@@ -42,7 +36,7 @@ def test_frames_equal_as_recorded(game: ratchet.Game) -> None:
     rom = game.path.read_bytes()
     update = f"`python -m tests.oracle.ratchet --update --game '{game.name}'`"
     assert ratchet.hash_of(rom) == game.sha256, f"the ROM changed: check it, then run {update}"
-    report = run(rom, CONTENT["seed"], CONTENT["frames"])
+    report = run(rom, script(CONTENT["seed"], CONTENT["frames"]))
     assert len(report.pictures) >= 30, "the script has to get somewhere"
     assert report.percent("screen") >= game.screens, report
     found = ratchet.counts(report)
@@ -53,13 +47,29 @@ def test_frames_equal_as_recorded(game: ratchet.Game) -> None:
 
 
 @needs_pyboy
-def test_the_traced_oracle_is_the_oracle() -> None:
-    """PyBoy's Python sources, which `diverge` traces, run as its compiled modules do."""
+def test_games_for_the_dmg_run_alike_on_the_color() -> None:
+    """In its compatibility mode PyBoy keeps the Color's timing and draws as on the DMG."""
+    roms = [game.path.read_bytes() for game in GAMES if game.path.is_file()]
+    roms = [rom for rom in roms if rom[0x143] < 0x80]
+    for rom in roms:
+        report = run(rom, script(CONTENT["seed"], 300), model="cgb")
+        assert report.equal_all == report.frames, report
+    assert len(roms) >= 1
+
+
+@needs_pyboy
+def test_the_traces_of_both_sides_agree_with_each_other_and_with_what_was_traced() -> None:
+    """PyBoy's Python sources, which are traced, run as its compiled modules do."""
     embedded = next(game.path for game in GAMES if game.path.is_relative_to(ratchet.ROOT))
-    masks = script(CONTENT["seed"], 8)
-    oracle = PyBoySide(embedded.read_bytes())
-    clocks = [oracle.frame(mask).clock for mask in masks]
+    rom = embedded.read_bytes()
+    masks = script(CONTENT["seed"], 60)
+    oracle, ours = PyBoySide(rom, color=False), HybridenvSide(rom)
+    clocks = [(oracle.frame(mask).clock, ours.frame(mask).clock) for mask in masks]
+    expected, actual = trace_pyboy(rom, masks, color=False), Trace(ours.trace(masks[-1]))
     oracle.close()
-    trace = trace_oracle(embedded, 7, masks)
-    assert len(trace.rows) >= 100
-    assert [int(trace.rows[0][0]) // 4, int(trace.rows[-1][0])] == [clocks[6] // 4, clocks[7]]
+    ours.close()
+    assert len(actual.rows) >= 100
+    assert len(expected.drawn) == 144
+    assert split(expected, actual) is None
+    assert [expected.rows[0][0] // 4, expected.rows[-1][0]] == [clocks[-2][0] // 4, clocks[-1][0]]
+    assert actual.rows[-1][0] == clocks[-1][1]

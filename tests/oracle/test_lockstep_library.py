@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.oracle.diverge import Trace, explain, split
-from tests.oracle.pyboy_lockstep import KINDS, Report, Snapshot, compare, script
+
+from hybridenv.oracle.lockstep import KINDS, Report, compare, script
+from hybridenv.oracle.reference import Snapshot
+from hybridenv.oracle.trace import Row, Trace, explain, split
 
 PLAIN = Snapshot(
     screen=np.zeros((144, 160), np.uint8),
@@ -16,6 +18,7 @@ PLAIN = Snapshot(
     hram=bytes(0x80),
     vram=bytes(0x2000),
     oam=bytes(0xA0),
+    registers=bytes(10),
     clock=1000,
 )
 
@@ -36,6 +39,13 @@ def test_a_changed_byte_is_found(kind: str, base: int) -> None:
     assert (difference.kind, difference.frame, difference.count) == (kind, 7, 2)
     assert (difference.where, difference.expected) == (f"{base + 5:04X}", 0)
     assert difference.actual == 0x12
+
+
+def test_a_changed_register_is_found() -> None:
+    changed = dataclasses.replace(PLAIN, registers=bytes(8) + b"\xfe\xff")
+    (difference,) = compare(2, PLAIN, changed)
+    assert (difference.kind, difference.count) == ("registers", 2)
+    assert (difference.where, difference.actual) == ("SP (high)", 0xFE)
 
 
 def test_a_changed_pixel_and_clock_are_found() -> None:
@@ -73,43 +83,51 @@ def test_scripts_are_reproducible_and_press_every_button() -> None:
     assert pressed == 0b1011_1111  # all but Select
 
 
-A = "100 0150 01B0 0013 00D8 014D FFFE E0 00 91 81 90 00 00"
-B = "104 0151 01B0 0013 00D8 014D FFFE E1 01 91 81 90 00 00"
-IRQ = "124 0040 01B0 0013 00D8 014D FFFC E0 01 91 81 90 00 00"
-END = "128 0041 01B0 0013 00D8 014D FFFC E0 01 91 81 90 00 00"
-LATE = "108 0152 01B0 0013 00D8 014D FFFE E1 01 91 81 90 00 00"
+def row(clock: int, pc: int, sp: int = 0xFFFE, requested: int = 0xE0) -> Row:
+    return (clock, pc, 0x01B0, 0x0013, 0x00D8, 0x014D, sp, requested, 0, 0x91, 0x81, 0x90, 0, 0)
+
+
+A, B, LATE = row(100, 0x150), row(104, 0x151), row(108, 0x152)
+IRQ, END = row(124, 0x40, 0xFFFC), row(128, 0x41, 0xFFFC)
+
+
+def text(*rows: Row) -> str:
+    return "".join(" ".join(f"{number:X}" for number in one) + "\n" for one in rows)
 
 
 def test_traces_part_where_a_register_differs() -> None:
-    expected = Trace.parse("\n".join((A, IRQ, END)))
-    actual = Trace.parse("\n".join((A, B, LATE, END)))
+    expected, actual = Trace([A, IRQ, END]), Trace([A, B, LATE, END])
     assert split(expected, actual) == 1
-    text = explain(expected, actual, 3)
-    assert "> 124 0040" in text
-    assert "> 104 0151" in text
+    lines = explain(expected, actual, 3).splitlines()
+    assert lines[0] == "Instruction 1 of the frame is the first that differs, in cycles, PC, SP:"
+    shown = [" ".join(line.split()) for line in lines]
+    assert any(line.startswith("both 100 0150 01B0 ") for line in shown)
+    assert any(line.startswith("> PyBoy 124 0040 01B0 ") for line in shown)
+    assert any(line.startswith("> hybridenv 104 0151 01B0 ") for line in shown)
+    assert lines[-1].endswith("(end of the frame)")
 
 
-def test_an_instruction_that_an_interrupt_forestalls_is_not_executed() -> None:
-    trace = Trace.parse("\n".join((A, B, IRQ, END)))
-    assert [row[1] for row in trace.rows] == ["0150", "0040", "0041"]
-    assert split(trace, Trace.parse("\n".join((A, IRQ, END)))) is None
+def test_traces_that_are_cut_short_show_what_there_is() -> None:
+    expected, actual = Trace([A, IRQ, END]), Trace([B, IRQ, END])
+    lines = explain(expected, actual, 0).splitlines()
+    assert sum(line.startswith(">") for line in lines) == 2
+    assert not any("both" in line or "end of the frame" in line for line in lines)
 
 
 def test_a_halt_that_is_executed_again_counts_once() -> None:
-    again = A.replace("100 ", "104 ")
-    late = B.replace("104 ", "108 ")
-    trace = Trace.parse("\n".join((A, again, late, END)))
-    assert [row[0] for row in trace.rows] == ["100", "108", "128"]
+    again, late = row(104, 0x150), row(108, 0x151)
+    trace = Trace.of_pyboy(text(A, again, late, END))
+    assert [one[0] for one in trace.rows] == [100, 108, 128]
 
 
 def test_only_the_clock_of_a_frames_end_counts() -> None:
-    trace = Trace.parse("\n".join((A, IRQ, END)))
-    elsewhere = Trace.parse("\n".join((A, IRQ, END.replace("0041", "0042"))))
-    later = Trace.parse("\n".join((A, IRQ, END.replace("128", "132"))))
-    assert split(trace, elsewhere) is None
-    assert split(trace, later) == 2
+    trace = Trace([A, IRQ, END])
+    assert split(trace, Trace([A, IRQ, row(128, 0x42, 0xFFFC)])) is None
+    assert split(trace, Trace([A, IRQ, row(132, 0x41, 0xFFFC)])) == 2
 
 
 def test_equal_traces_show_the_lines_drawn() -> None:
-    trace = Trace.parse("\n".join((A, "L 100 7 91 00 00 00 00 FC FF FF window -1")))
-    assert "L 100 7 91" in explain(trace, trace, 3)
+    trace = Trace.of_pyboy(text(A, END) + "L 100 7 91 00 00 00 00 FC FF FF window -1\n")
+    assert trace.rows == [A, END]
+    assert "the same 1 instructions at the same clock" in explain(trace, Trace([A, END]), 3)
+    assert "  100 7 91" in explain(trace, Trace([A, END]), 3)

@@ -161,6 +161,12 @@ def test_without_extras_the_messages_say_what_to_install(bare: Empty) -> None:
     assert "pip install 'hybridenv[image]'" in picture.stderr
 
 
+def test_the_comparison_says_that_pyboy_is_missing(full: Empty) -> None:
+    command = full.run("hybridenv", "diverge-gameboy", "--frames", "2")
+    assert (command.returncode, command.stdout) == (2, "")
+    assert "pip install 'hybridenv[pyboy]'" in command.stderr
+
+
 def test_gymnasium_environments_work(full: Empty) -> None:
     code = """if True:
         import gymnasium, hybridenv.gym

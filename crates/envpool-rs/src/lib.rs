@@ -19,6 +19,7 @@ mod single;
 mod start;
 mod states;
 mod task;
+pub mod trace;
 
 #[cfg(feature = "python")]
 mod python;

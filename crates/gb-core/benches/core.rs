@@ -7,7 +7,7 @@ use std::{hint::black_box, sync::Arc};
 
 use criterion::{criterion_group, criterion_main, BatchSize, Criterion, Throughput};
 use gb_core::{
-    cpu::{Bus, Cpu},
+    cpu::{Bus, Cpu, Pair},
     screen, GameBoy, Profile, Rom,
 };
 
@@ -61,7 +61,7 @@ fn instructions(c: &mut Criterion) {
     group.throughput(Throughput::Elements(RUN));
     group.bench_function("loop", |b| {
         b.iter(|| {
-            let mut cpu = Cpu { d: 0xC0, h: 0xD0, ..Cpu::default() };
+            let mut cpu = Cpu { de: Pair::new(0xC000), hl: Pair::new(0xD000), ..Cpu::default() };
             for _ in 0..RUN {
                 cpu.step(&mut bus);
             }

@@ -4,15 +4,16 @@ use crate::{
     apu::Apu,
     cart::{CgbSupport, Rom},
     cgb::Cgb,
-    cpu::{Cpu, Flags},
+    cpu::{Cpu, Flags, Pair},
     dma::OamDma,
     joypad::Joypad,
     machine::Machine,
+    palettes::Choice,
     ppu::{color::Color, Ppu},
     serial::Serial,
     speed::Speed,
     timer::Timer,
-    Model, Profile,
+    Model, Profile, Revision,
 };
 
 /// Registers and positions at the moment PC first is 0100.
@@ -71,7 +72,8 @@ const HARDWARE_COLOR: Boot = Boot {
     ..HARDWARE_COMPATIBLE
 };
 
-/// CGB-ABCDE with a DMG game.
+/// CGB-ABCDE with a DMG game that the boot program does not know. (How long it takes to find out about a
+/// game is not known: the moment is the same for all.)
 ///
 /// Source: mooneye `misc/boot_*-C`, `misc/boot_*-cgb*`; Pan Docs "Power Up Sequence".
 const HARDWARE_COMPATIBLE: Boot = Boot {
@@ -101,11 +103,11 @@ const PYBOY_COLOR: Boot = Boot {
     joypad_latch: 0x00,
 };
 
-/// The colours of a DMG game that the boot program does not know: background, sprites.
+/// The same with a DMG game, whose colours take it longer; they are the same for all of them.
 ///
-/// Source: Pan Docs "Compatibility palettes".
-const COMPATIBLE_PALETTES: [[u16; 4]; 2] =
-    [[0x7FFF, 0x1BEF, 0x6180, 0x0000], [0x7FFF, 0x421F, 0x1CF2, 0x0000]];
+/// Source: measured.
+const PYBOY_COMPATIBLE: Boot =
+    Boot { clock: 4_507_436, counter: 0xC72C, ppu: (145, 192), ..PYBOY_COLOR };
 
 /// The colours in each of the reference's palettes.
 const PYBOY_PALETTE: [u16; 4] = [0x1CE7, 0x1E19, 0x7E31, 0x217B];
@@ -121,8 +123,15 @@ impl Boot {
             (Profile::Hardware, Model::Cgb) if made_for_color(rom) => HARDWARE_COLOR,
             (Profile::Hardware, Model::Cgb) => HARDWARE_COMPATIBLE,
             (Profile::PyBoy, Model::Dmg) => PYBOY,
-            (Profile::PyBoy, Model::Cgb) => PYBOY_COLOR,
+            (Profile::PyBoy, Model::Cgb) if made_for_color(rom) => PYBOY_COLOR,
+            (Profile::PyBoy, Model::Cgb) => PYBOY_COMPATIBLE,
         };
+        if profile == Profile::Hardware && model == Model::Cgb && !made_for_color(rom) {
+            let Choice { sum, logo, .. } = Choice::of(rom);
+            boot.bc = u16::from(sum) << 8;
+            // Where the boot program's search for a title that wants the logo ends.
+            boot.hl = if logo { 0x991A } else { boot.hl };
+        }
         if profile == Profile::Hardware && model == Model::Dmg && rom.bytes()[0x14D] == 0 {
             // The last computation is the header checksum, whose carries stay in F.
             boot.af = 0x0180;
@@ -131,24 +140,26 @@ impl Boot {
     }
 
     pub(crate) fn cpu(&self) -> Cpu {
-        let [[a, f], [b, c], [d, e], [h, l]] =
-            [self.af, self.bc, self.de, self.hl].map(u16::to_be_bytes);
+        let [a, f] = self.af.to_be_bytes();
         Cpu {
             a,
             flags: Flags::from_byte(f),
-            b,
-            c,
-            d,
-            e,
-            h,
-            l,
+            bc: Pair::new(self.bc),
+            de: Pair::new(self.de),
+            hl: Pair::new(self.hl),
             sp: 0xFFFE,
             pc: 0x0100,
             ..Cpu::default()
         }
     }
 
-    pub(crate) fn machine(&self, rom: &Rom, profile: Profile, model: Model) -> Machine {
+    pub(crate) fn machine(
+        &self,
+        rom: &Rom,
+        profile: Profile,
+        model: Model,
+        revision: Revision,
+    ) -> Machine {
         let clock = self.clock;
         let (line, dot) = self.ppu;
         let timer = Timer::new(clock, self.counter);
@@ -156,7 +167,9 @@ impl Boot {
         let apu = match (profile, model) {
             (Profile::PyBoy, _) => Apu::after_pyboy_boot(clock, timer.div_base),
             (Profile::Hardware, Model::Dmg) => Apu::after_boot(clock, timer.div_base),
-            (Profile::Hardware, Model::Cgb) => Apu::after_color_boot(clock, timer.div_base),
+            (Profile::Hardware, Model::Cgb) => {
+                Apu::after_color_boot(clock, timer.div_base, revision)
+            }
         };
         let mut m = Machine {
             clock,
@@ -180,13 +193,24 @@ impl Boot {
             speed: Speed::default(),
             cgb: (model == Model::Cgb).then(|| Box::new(Cgb::new())),
         };
-        m.ppu.color = (model == Model::Cgb).then(|| color(rom, reference));
+        if model == Model::Cgb {
+            m.ppu.set_color(color(rom, reference, revision));
+        }
         m.remap();
         match profile {
-            Profile::Hardware => draw_logo(&mut m.ppu.vram, rom),
+            Profile::Hardware => {
+                draw_logo(&mut m.ppu.vram, rom);
+                let kept = !made_for_color(rom) && Choice::of(rom).logo;
+                if model == Model::Dmg || kept {
+                    show_logo(&mut m.ppu.vram);
+                }
+            }
             Profile::PyBoy => {
                 draw_pyboy_logo(&mut m.ppu.vram);
                 m.ppu.draw_all();
+                if let Some(color) = m.ppu.color.as_mut().filter(|color| color.compatible()) {
+                    color.choose(&Choice::UNKNOWN);
+                }
                 m.hram[0x7C] = if model == Model::Cgb { 0xB0 } else { 0xB1 };
             }
         }
@@ -194,21 +218,20 @@ impl Boot {
     }
 }
 
-/// The Color's palettes: those of a DMG game are the boot program's choice.
-fn color(rom: &Rom, reference: bool) -> Box<Color> {
+/// The Color's palettes: those of a DMG game are the boot program's choice, which the reference makes
+/// only after it has drawn its picture.
+fn color(rom: &Rom, reference: bool, revision: Revision) -> Box<Color> {
     let compatible = !made_for_color(rom);
-    let mut color = Box::new(Color::new(compatible));
-    if reference && !compatible {
+    let mut color = Box::new(Color::new(compatible, revision));
+    if reference {
         color.set_palettes(&PYBOY_PALETTE.repeat(8), &PYBOY_PALETTE.repeat(8));
-    }
-    if compatible {
-        let [background, objects] = COMPATIBLE_PALETTES;
-        color.set_palettes(&background, &[objects; 2].concat());
+    } else if compatible {
+        color.choose(&Choice::of(rom));
     }
     color
 }
 
-/// The logo of the header, each pixel doubled in both directions, and the trademark sign.
+/// The logo of the header, each pixel doubled in both directions, and the trademark sign, as tiles.
 fn draw_logo(vram: &mut [u8; 0x2000], rom: &Rom) {
     let double = |nibble: u8| (0..4).fold(0u8, |v, i| v | (nibble >> i & 1) * 3 << (2 * i));
     let mut at = 0x10;
@@ -224,6 +247,10 @@ fn draw_logo(vram: &mut [u8; 0x2000], rom: &Rom) {
         vram[at] = row;
         at += 2;
     }
+}
+
+/// The map entries that show it.
+fn show_logo(vram: &mut [u8; 0x2000]) {
     for i in 0..12 {
         vram[0x1904 + i] = i as u8 + 1;
         vram[0x1924 + i] = i as u8 + 13;

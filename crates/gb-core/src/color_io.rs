@@ -1,8 +1,10 @@
 //! FF4C–FF7F, where the Color has registers that the monochrome models lack.
 //!
-//! A DMG game in the Color's compatibility mode finds most of them gone.
+//! A DMG game in the Color's compatibility mode finds most of them gone; its palettes are those that the
+//! boot program chose.
 //!
-//! Source: Pan Docs, "CGB Registers"; mooneye `misc/boot_hwio-C` and `misc/bits/unused_hwio-C`.
+//! Source: Pan Docs, "CGB Registers"; mooneye `misc/boot_hwio-C` and `misc/bits/unused_hwio-C`; the
+//! palettes: mealybug-tearoom-tests `m3_*2`, which try to set them.
 
 use crate::{machine::Machine, Profile};
 
@@ -36,7 +38,7 @@ impl Machine {
             0xFF74 if !in_color => 0xFF,
             0xFF72..=0xFF75 => cgb.spare(addr),
             0xFF76 | 0xFF77 => {
-                let [ch1, ch2, ch3, ch4] = self.apu.outputs(clock, self.div_base());
+                let [ch1, ch2, ch3, ch4] = self.apu.pcm(clock, self.div_base());
                 if addr == 0xFF76 {
                     ch1 | ch2 << 4
                 } else {
@@ -57,6 +59,7 @@ impl Machine {
             self.ppu.draw_rest();
         }
         let in_color = self.in_color();
+        let reference = self.profile == Profile::PyBoy;
         let blocked = self.ppu.palettes_blocked();
         let hblank = self.ppu.hblank_now();
         let (Some(cgb), Some(color)) = (&mut self.cgb, &mut self.ppu.color) else { return };
@@ -65,9 +68,9 @@ impl Machine {
                 self.speed.write(v);
                 self.horizon = 0;
             }
-            0xFF4F if in_color => color.write(addr, v, false),
+            0xFF4F if in_color || reference => color.write(addr, v, false),
             0xFF51..=0xFF54 if in_color => cgb.hdma.set_address(addr, v),
-            0xFF55 if in_color && self.profile == Profile::PyBoy => {
+            0xFF55 if in_color && reference => {
                 cgb.hdma.start_reference(v, self.ppu.lcd_on());
                 self.run_hdma(rom);
                 self.horizon = 0;
@@ -78,9 +81,9 @@ impl Machine {
                 self.horizon = 0;
             }
             0xFF56 if in_color => cgb.set_rp(v),
-            0xFF68..=0xFF6B => {
-                color.write(addr, v, blocked);
-            }
+            0xFF68 | 0xFF6A => color.write(addr, v, blocked),
+            0xFF69 if reference => color.write(addr, v, blocked),
+            0xFF69 | 0xFF6B if in_color => color.write(addr, v, blocked),
             0xFF70 if in_color => cgb.set_svbk(v, &mut self.wram),
             0xFF74 if !in_color => {}
             0xFF72..=0xFF75 => cgb.set_spare(addr, v),

@@ -100,6 +100,18 @@ impl OamDma {
         Some(copy)
     }
 
+    /// Takes the copies up to `clock` that follow the last one straight on: where from, the first index
+    /// in OAM, and how many.
+    pub fn take_run(&mut self, clock: u64) -> (u16, u8, u8) {
+        let first = self.index;
+        let until = clock.saturating_add(1).min(self.queued_at);
+        let due = until.saturating_sub(self.next_at).div_ceil(4);
+        let count = due.min(u64::from(LENGTH - first));
+        self.index += count as u8;
+        self.next_at += 4 * count;
+        (u16::from(self.source) << 8 | u16::from(first), first, count as u8)
+    }
+
     /// Whether hostile state bytes left every value in its domain.
     pub fn valid(&self, clock: u64) -> bool {
         let near = |at: u64| at == NEVER || (at > clock && at - clock <= SETUP);

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use crate::{
     boot::Boot,
-    bus::{DmaBus, FastBus},
+    bus::{FastBus, WholeBus},
     cart::{CartRamError, CgbSupport, Rom, RtcTime},
-    cpu::{Cpu, Flags, Mode},
+    cpu::{Cpu, Flags, Mode, Pair},
     machine::{irq, Machine},
     ppu::{signal, FRAME},
+    revision::Revision,
     screen::Picture,
-    snapshot::{self, StateError},
+    snapshot::{self, Kind, StateError},
     state::{Reader, State, Writer},
     NEVER,
 };
@@ -68,7 +69,7 @@ pub struct Registers {
     pub halted: bool,
 }
 
-/// A whole machine. Cloning copies about 30 KiB (110 KiB of a Color) plus the cartridge RAM; the ROM
+/// A whole machine. Cloning copies about 24 KiB (91 KiB of a Color) plus the cartridge RAM; the ROM
 /// is shared.
 #[derive(Clone, Debug)]
 pub struct GameBoy {
@@ -90,9 +91,18 @@ impl GameBoy {
 
     /// A machine of the given model that has just left its boot program.
     pub fn with_model(rom: Arc<Rom>, profile: Profile, model: Model) -> Self {
+        Self::build(rom, profile, model, Revision::default())
+    }
+
+    /// A Color of the given making that has just left its boot program, with the hardware's profile.
+    pub fn with_revision(rom: Arc<Rom>, revision: Revision) -> Self {
+        Self::build(rom, Profile::Hardware, Model::Cgb, revision)
+    }
+
+    fn build(rom: Arc<Rom>, profile: Profile, model: Model, revision: Revision) -> Self {
         let boot = Boot::of(profile, model, &rom);
         let cpu = boot.cpu();
-        let machine = boot.machine(&rom, profile, model);
+        let machine = boot.machine(&rom, profile, model, revision);
         let frame_deadline = boot.clock + FRAME;
         Self { rom, cpu, machine, frames: 0, frame_deadline }
     }
@@ -100,7 +110,8 @@ impl GameBoy {
     /// Switches off and on again; cartridge RAM and clock start anew, the audio setting stays.
     pub fn reset(&mut self) {
         let rate = self.machine.apu.sample_rate();
-        *self = Self::with_model(Arc::clone(&self.rom), self.profile(), self.model());
+        let rom = Arc::clone(&self.rom);
+        *self = Self::build(rom, self.profile(), self.model(), self.revision());
         self.set_audio(rate);
     }
 
@@ -121,6 +132,11 @@ impl GameBoy {
         } else {
             Model::Dmg
         }
+    }
+
+    /// The making of a Color; of the other machines, the default.
+    pub fn revision(&self) -> Revision {
+        self.machine.apu.revision()
     }
 
     /// Holds exactly these buttons from now on; bits 0–7 are Right, Left, Up, Down, A, B, Select,
@@ -191,8 +207,8 @@ impl GameBoy {
             if self.frame_ends() || clock >= target {
                 return;
             }
-            let Self { rom, cpu, machine: m, .. } = self;
-            let rom = rom.bytes();
+            let Self { rom: image, cpu, machine: m, .. } = self;
+            let rom = image.bytes();
             if m.cgb.is_some() && cpu.mode == Mode::Running && m.hold_processor(rom) {
                 continue;
             }
@@ -211,11 +227,11 @@ impl GameBoy {
             if dma {
                 m.horizon = m.horizon.min(m.speed.clock(m.dma.next_change()));
             }
-            m.clock = match (dma, m.speed.double()) {
-                (false, false) => cpu.run(|| FastBus::<4>::new(m, rom)),
-                (true, false) => cpu.run(|| DmaBus::<4>::new(m, rom)),
-                (false, true) => cpu.run(|| FastBus::<2>::new(m, rom)),
-                (true, true) => cpu.run(|| DmaBus::<2>::new(m, rom)),
+            m.clock = match (dma || STRICT, m.speed.double()) {
+                (false, false) => FastBus::<4>::new(m, image).run(cpu),
+                (true, false) => WholeBus::<4, false>::new(m, rom).run(cpu),
+                (false, true) => FastBus::<2>::new(m, image).run(cpu),
+                (true, true) => WholeBus::<2, false>::new(m, rom).run(cpu),
             };
             if shadow && cpu.mode == Mode::Halted {
                 // `EI; HALT` in the reference: the handler returns to the `HALT` if something was
@@ -267,30 +283,30 @@ impl GameBoy {
             m.horizon = 0;
         } else if pending != 0 && cpu.ime {
             if m.speed.double() {
-                Self::dispatch(cpu, DmaBus::<2>::new(m, rom));
+                Self::dispatch(cpu, WholeBus::<2, false>::new(m, rom));
             } else {
-                Self::dispatch(cpu, DmaBus::<4>::new(m, rom));
+                Self::dispatch(cpu, WholeBus::<4, false>::new(m, rom));
             }
             m.horizon = 0;
             return false;
         }
         if cpu.halt_bug {
             if m.speed.double() {
-                Self::step_after_halt_bug(cpu, DmaBus::<2>::new(m, rom));
+                Self::step_after_halt_bug(cpu, WholeBus::<2, false>::new(m, rom));
             } else {
-                Self::step_after_halt_bug(cpu, DmaBus::<4>::new(m, rom));
+                Self::step_after_halt_bug(cpu, WholeBus::<4, false>::new(m, rom));
             }
             return false;
         }
         true
     }
 
-    fn dispatch<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+    fn dispatch<const STEP: u64>(cpu: &mut Cpu, mut bus: WholeBus<'_, STEP, false>) {
         cpu.dispatch(&mut bus);
         bus.m.clock = bus.clock;
     }
 
-    fn step_after_halt_bug<const STEP: u64>(cpu: &mut Cpu, mut bus: DmaBus<'_, STEP>) {
+    fn step_after_halt_bug<const STEP: u64>(cpu: &mut Cpu, mut bus: WholeBus<'_, STEP, false>) {
         cpu.step_after_halt_bug(&mut bus);
         bus.m.clock = bus.clock;
     }
@@ -379,9 +395,22 @@ impl GameBoy {
 
     /// The registers.
     pub fn registers(&self) -> Registers {
-        let Cpu { a, flags, b, c, d, e, h, l, sp, pc, ime, .. } = self.cpu;
+        let Cpu { a, flags, bc, de, hl, sp, pc, ime, .. } = self.cpu;
         let halted = matches!(self.cpu.mode, Mode::Halted | Mode::Stopped);
-        Registers { a, f: flags.byte(), b, c, d, e, h, l, sp, pc, ime, halted }
+        Registers {
+            a,
+            f: flags.byte(),
+            b: bc.high(),
+            c: bc.low(),
+            d: de.high(),
+            e: de.low(),
+            h: hl.high(),
+            l: hl.low(),
+            sp,
+            pc,
+            ime,
+            halted,
+        }
     }
 
     /// Replaces the registers; the low four bits of F do not exist.
@@ -389,12 +418,9 @@ impl GameBoy {
         self.cpu = Cpu {
             a: r.a,
             flags: Flags::from_byte(r.f),
-            b: r.b,
-            c: r.c,
-            d: r.d,
-            e: r.e,
-            h: r.h,
-            l: r.l,
+            bc: Pair::new(u16::from_be_bytes([r.b, r.c])),
+            de: Pair::new(u16::from_be_bytes([r.d, r.e])),
+            hl: Pair::new(u16::from_be_bytes([r.h, r.l])),
             sp: r.sp,
             pc: r.pc,
             ime: r.ime,
@@ -421,18 +447,19 @@ impl GameBoy {
 
     /// The picture drawn last.
     pub fn picture(&self) -> Picture<'_> {
-        let ppu = &self.machine.ppu;
-        match &ppu.color {
-            Some(color) => Picture::Colors(color.pixels()),
-            None => Picture::Shades(ppu.planes()),
-        }
+        self.machine.ppu.picture()
+    }
+
+    /// What the state of this machine belongs to.
+    fn kind(&self) -> Kind {
+        Kind { profile: self.profile(), model: self.model(), revision: self.revision() }
     }
 
     /// The whole state: magic, version, ROM hash, checksum, every bit of the machine.
     pub fn save_state(&self) -> Vec<u8> {
         let mut w = Writer::default();
         w.bytes.reserve(snapshot::HEADER + 0x9000 + self.cart_ram().len());
-        snapshot::begin(&mut w, self.profile(), self.model(), self.rom.hash());
+        snapshot::begin(&mut w, self.kind(), self.rom.hash());
         let Self { rom: _, cpu, machine, frames, frame_deadline } = self;
         cpu.save(&mut w);
         machine.save(&mut w);
@@ -449,7 +476,7 @@ impl GameBoy {
     /// [`StateError`] when the bytes are damaged, truncated, from another ROM, profile or a newer
     /// version; the machine is unchanged then.
     pub fn load_state(&mut self, bytes: &[u8]) -> Result<(), StateError> {
-        let body = snapshot::open(bytes, self.profile(), self.model(), self.rom.hash())?;
+        let body = snapshot::open(bytes, self.kind(), self.rom.hash())?;
         let mut next = self.clone();
         let mut r = Reader::new(body);
         next.cpu
@@ -472,21 +499,13 @@ impl GameBoy {
     /// Copies another machine's state, which is a copy of memory.
     ///
     /// # Errors
-    /// [`StateError`] when the other machine runs another ROM or profile.
+    /// [`StateError`] when the other machine runs another ROM or is of another kind.
     pub fn copy_from(&mut self, other: &GameBoy) -> Result<(), StateError> {
         if self.rom.hash() != other.rom.hash() {
             let (got, expected) = (other.rom.hash(), self.rom.hash());
             return Err(StateError::OtherRom { got, expected });
         }
-        if self.profile() != other.profile() {
-            return Err(StateError::OtherProfile {
-                got: other.profile(),
-                expected: self.profile(),
-            });
-        }
-        if self.model() != other.model() {
-            return Err(StateError::OtherModel { got: other.model(), expected: self.model() });
-        }
+        other.kind().expect(self.kind())?;
         let rate = self.machine.apu.sample_rate();
         self.clone_from(other);
         self.set_audio(rate);

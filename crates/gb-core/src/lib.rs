@@ -16,7 +16,9 @@ mod gameboy;
 mod hdma;
 mod joypad;
 mod machine;
+mod palettes;
 mod ppu;
+mod revision;
 pub mod screen;
 mod serial;
 mod snapshot;
@@ -26,7 +28,8 @@ mod timer;
 
 pub use cart::{CartRamError, Header, Rom, RomError, RtcTime};
 pub use gameboy::{GameBoy, Model, Profile, Registers};
-pub use screen::{Colors, Picture, Planes};
+pub use revision::Revision;
+pub use screen::{Colors, Palettes, Picture, Planes};
 pub use snapshot::{seal, StateError, STATE_VERSION};
 
 /// A time that does not come.

@@ -215,7 +215,14 @@ impl Machine {
     /// returns whether time has passed.
     pub(crate) fn hold_processor(&mut self, rom: &[u8]) -> bool {
         let before = self.clock;
-        self.clock += std::mem::take(&mut self.stall);
+        if self.stall != 0 {
+            // No further than to what the PPU does next: a frame may end meanwhile.
+            let next = self.ppu.next_event().saturating_sub(before);
+            let wait = next.max(self.speed.step()).min(self.stall);
+            self.stall -= wait;
+            self.clock += wait;
+            return true;
+        }
         let Some(cgb) = &mut self.cgb else { return false };
         if self.profile == Profile::PyBoy {
             // The reference looks at the mode, each time round.
@@ -277,7 +284,26 @@ impl Machine {
             self.ppu.sync(self.speed.clock(copy.at) - 1);
             let v = self.memory(rom, copy.from);
             self.ppu.write_oam(copy.to, v);
+            if let Some(quiet) = self.ppu.quiet_until() {
+                self.run_dma_quietly(rom, quiet.min(clock));
+            }
         }
+    }
+
+    /// Goes on with a transfer up to `clock`, until when the PPU has nothing to do.
+    fn run_dma_quietly(&mut self, rom: &[u8], clock: u64) {
+        let (from, to, count) = self.dma.take_run(self.speed.cycles(clock));
+        let mut bytes = [0; 0x100];
+        let bytes = &mut bytes[..usize::from(count)];
+        if from < 0xC000 {
+            for (byte, addr) in bytes.iter_mut().zip(from..) {
+                *byte = self.memory(rom, addr);
+            }
+        } else {
+            let start = usize::from(from & 0x1FFF);
+            bytes.copy_from_slice(&self.wram[start..start + bytes.len()]);
+        }
+        self.ppu.write_oam_run(to, bytes);
     }
 
     /// A byte of the memories 0000–FDFF, whoever is allowed to see it.

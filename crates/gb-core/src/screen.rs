@@ -11,8 +11,39 @@ pub const PLANE: usize = WIDTH / 8;
 /// (0 = lightest, 3 = darkest); the leftmost pixel is the most significant bit.
 pub type Planes = [[u8; 2 * PLANE]; HEIGHT];
 
-/// A picture of the Color: red in bits 0–4, green in bits 5–9, blue in bits 10–14 of each pixel.
-pub type Colors = [[u16; WIDTH]; HEIGHT];
+/// The colours that a line of the Color's picture is made of: those of the background's palettes, then
+/// those of the sprites'. Red is in bits 0–4, green in bits 5–9, blue in bits 10–14.
+pub type Palettes = [u16; 64];
+
+/// A picture of the Color. Pixels by number take half the room of colours, and palettes change between
+/// lines only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Colors {
+    /// For each pixel the number of its colour, `0..64`, among those of its line.
+    pub pixels: [[u8; WIDTH]; HEIGHT],
+    /// The colours of each line.
+    pub palettes: [Palettes; HEIGHT],
+}
+crate::state_fields!(Colors { pixels, palettes });
+
+impl Colors {
+    /// A picture of one colour.
+    #[expect(clippy::large_stack_arrays, reason = "goes into a box at once")]
+    pub(crate) const fn filled(color: u16) -> Self {
+        Self { pixels: [[0; WIDTH]; HEIGHT], palettes: [[color; 64]; HEIGHT] }
+    }
+
+    /// Each line: the numbers of its pixels, and its colours.
+    fn lines(&self) -> impl Iterator<Item = (&[u8; WIDTH], &Palettes)> {
+        self.pixels.iter().zip(&self.palettes)
+    }
+
+    /// Makes every pixel `color`.
+    pub(crate) fn fill(&mut self, color: u16) {
+        self.pixels.as_flattened_mut().fill(0);
+        self.palettes.as_flattened_mut().fill(color);
+    }
+}
 
 /// Spreads the bits of a byte over eight bytes (the most significant bit first in memory).
 pub(crate) const SPREAD: [u64; 256] = {
@@ -129,8 +160,11 @@ impl Picture<'_> {
             Self::Shades(planes) => shades_into(planes, out),
             Self::Colors(colors) => {
                 assert_eq!(out.len(), WIDTH * HEIGHT, "length of the shade buffer");
-                for (px, &color) in out.iter_mut().zip(colors.as_flattened()) {
-                    *px = nearest_shade(color);
+                for ((numbers, palettes), row) in colors.lines().zip(out.chunks_exact_mut(WIDTH)) {
+                    let shades = palettes.map(nearest_shade);
+                    for (px, &number) in row.iter_mut().zip(numbers) {
+                        *px = shades[usize::from(number & 0x3F)];
+                    }
                 }
             }
         }
@@ -146,8 +180,12 @@ impl Picture<'_> {
             Self::Shades(planes) => packed_into(planes, out),
             Self::Colors(colors) => {
                 assert_eq!(out.len(), WIDTH * HEIGHT / 4, "length of the packed buffer");
-                for (px, four) in out.iter_mut().zip(colors.as_flattened().chunks_exact(4)) {
-                    *px = four.iter().fold(0, |v, &color| v << 2 | nearest_shade(color));
+                let rows = out.chunks_exact_mut(WIDTH / 4);
+                for ((numbers, palettes), row) in colors.lines().zip(rows) {
+                    let shades = palettes.map(nearest_shade);
+                    for (px, four) in row.iter_mut().zip(numbers.chunks_exact(4)) {
+                        *px = four.iter().fold(0, |v, &n| v << 2 | shades[usize::from(n & 0x3F)]);
+                    }
                 }
             }
         }
@@ -163,8 +201,12 @@ impl Picture<'_> {
             Self::Shades(planes) => rgb_into(planes, palette, out),
             Self::Colors(colors) => {
                 assert_eq!(out.len(), WIDTH * HEIGHT * 3, "length of the RGB buffer");
-                for (px, &color) in out.chunks_exact_mut(3).zip(colors.as_flattened()) {
-                    px.copy_from_slice(&rgb(color));
+                let rows = out.chunks_exact_mut(3 * WIDTH);
+                for ((numbers, palettes), row) in colors.lines().zip(rows) {
+                    let parts = palettes.map(rgb);
+                    for (px, &number) in row.chunks_exact_mut(3).zip(numbers) {
+                        px.copy_from_slice(&parts[usize::from(number & 0x3F)]);
+                    }
                 }
             }
         }
@@ -177,9 +219,12 @@ mod tests {
 
     #[test]
     fn colours_have_their_bytes_and_shades() {
-        let mut colors = vec![[0; WIDTH]; HEIGHT];
-        colors[0][..6].copy_from_slice(&[0x7FFF, 0x001F, 0x03E0, 0x7C00, 0x4210, 0]);
-        let picture = Picture::Colors(colors.as_slice().try_into().unwrap());
+        let mut colors = Colors::filled(0);
+        colors.pixels[0][..6].copy_from_slice(&[9, 8, 63, 1, 2, 3]);
+        for (number, color) in [(9, 0x7FFF), (8, 0x001F), (63, 0x03E0), (1, 0x7C00), (2, 0x4210)] {
+            colors.palettes[0][number] = color;
+        }
+        let picture = Picture::Colors(&colors);
         let mut rgb = vec![0; WIDTH * HEIGHT * 3];
         picture.rgb_into(&[[0; 3]; 4], &mut rgb);
         let expected = [[255, 255, 255], [255, 0, 0], [0, 255, 0], [0, 0, 255], [132, 132, 132]];

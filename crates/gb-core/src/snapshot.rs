@@ -1,15 +1,15 @@
-//! The envelope of a save state: magic, version, profile, model, ROM hash, checksum.
+//! The envelope of a save state: magic, version, profile, console, ROM hash, checksum.
 
 use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::{state::Writer, Model, Profile};
+use crate::{state::Writer, Model, Profile, Revision};
 
 /// The version that this library writes and the only one it reads.
-pub const STATE_VERSION: u16 = 2;
+pub const STATE_VERSION: u16 = 3;
 
 const MAGIC: [u8; 6] = *b"HYBGBS";
-/// Magic, version (2), profile (1), model (1), ROM hash (8), checksum (8), all little-endian.
+/// Magic, version (2), profile (1), console (1), ROM hash (8), checksum (8), all little-endian.
 pub(crate) const HEADER: usize = 26;
 const CHECKSUM: std::ops::Range<usize> = 18..26;
 
@@ -52,6 +52,14 @@ pub enum StateError {
         /// Model of the machine.
         expected: Model,
     },
+    /// Made with another making of the Color.
+    #[error("save state: got one of revision {got:?}, expected {expected:?}")]
+    OtherRevision {
+        /// Revision of the state.
+        got: Revision,
+        /// Revision of the machine.
+        expected: Revision,
+    },
     /// Made with another ROM.
     #[error("save state: got one of the ROM with hash {got:016x}, expected {expected:016x}; it belongs to another game or version")]
     OtherRom {
@@ -83,10 +91,61 @@ fn option(profile: Profile) -> &'static str {
     }
 }
 
-pub(crate) fn begin(w: &mut Writer, profile: Profile, model: Model, rom: u64) {
+/// The kind of machine that a state belongs to.
+#[derive(Clone, Copy)]
+pub(crate) struct Kind {
+    pub(crate) profile: Profile,
+    pub(crate) model: Model,
+    pub(crate) revision: Revision,
+}
+
+/// The consoles, each at its number in a state.
+const CONSOLES: [(Model, Revision); 4] = [
+    (Model::Dmg, Revision::E),
+    (Model::Cgb, Revision::E),
+    (Model::Cgb, Revision::B),
+    (Model::Cgb, Revision::Zero),
+];
+
+impl Kind {
+    /// Checks that a state of this kind fits a machine of the `expected` one.
+    ///
+    /// # Errors
+    /// [`StateError`] that names the first part that differs.
+    pub(crate) fn expect(self, expected: Self) -> Result<(), StateError> {
+        if self.profile != expected.profile {
+            return Err(StateError::OtherProfile { got: self.profile, expected: expected.profile });
+        }
+        if self.model != expected.model {
+            return Err(StateError::OtherModel { got: self.model, expected: expected.model });
+        }
+        if self.revision != expected.revision {
+            let (got, expected) = (self.revision, expected.revision);
+            return Err(StateError::OtherRevision { got, expected });
+        }
+        Ok(())
+    }
+
+    fn bytes(self) -> [u8; 2] {
+        let console = CONSOLES.iter().position(|&c| c == (self.model, self.revision));
+        [self.profile as u8, console.unwrap_or(0) as u8]
+    }
+
+    fn from_bytes(profile: u8, console: u8) -> Option<Self> {
+        let profile = match profile {
+            0 => Profile::Hardware,
+            1 => Profile::PyBoy,
+            _ => return None,
+        };
+        let &(model, revision) = CONSOLES.get(usize::from(console))?;
+        Some(Self { profile, model, revision })
+    }
+}
+
+pub(crate) fn begin(w: &mut Writer, kind: Kind, rom: u64) {
     w.bytes.extend_from_slice(&MAGIC);
     w.bytes.extend_from_slice(&STATE_VERSION.to_le_bytes());
-    w.bytes.extend_from_slice(&[profile as u8, model as u8]);
+    w.bytes.extend_from_slice(&kind.bytes());
     w.bytes.extend_from_slice(&rom.to_le_bytes());
     w.bytes.extend_from_slice(&[0; 8]);
 }
@@ -110,12 +169,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 }
 
 /// Checks the envelope and gives the body.
-pub(crate) fn open(
-    bytes: &[u8],
-    profile: Profile,
-    model: Model,
-    rom: u64,
-) -> Result<&[u8], StateError> {
+pub(crate) fn open(bytes: &[u8], kind: Kind, rom: u64) -> Result<&[u8], StateError> {
     let mut magic = [0; 6];
     for (m, &b) in magic.iter_mut().zip(bytes) {
         *m = b;
@@ -139,21 +193,6 @@ pub(crate) fn open(
     if got != rom {
         return Err(StateError::OtherRom { got, expected: rom });
     }
-    let got = match bytes[8] {
-        0 => Profile::Hardware,
-        1 => Profile::PyBoy,
-        _ => return Err(StateError::Malformed),
-    };
-    if got != profile {
-        return Err(StateError::OtherProfile { got, expected: profile });
-    }
-    let got = match bytes[9] {
-        0 => Model::Dmg,
-        1 => Model::Cgb,
-        _ => return Err(StateError::Malformed),
-    };
-    if got != model {
-        return Err(StateError::OtherModel { got, expected: model });
-    }
+    Kind::from_bytes(bytes[8], bytes[9]).ok_or(StateError::Malformed)?.expect(kind)?;
     Ok(&bytes[HEADER..])
 }

@@ -99,6 +99,31 @@ impl<const N: usize> State for [u8; N] {
     }
 }
 
+impl<T, const M: usize, const N: usize> State for [[T; M]; N]
+where
+    [T; M]: State,
+{
+    fn save(&self, w: &mut Writer) {
+        for part in self {
+            part.save(w);
+        }
+    }
+    fn load(&mut self, r: &mut Reader<'_>) -> Result<(), Malformed> {
+        self.iter_mut().try_for_each(|part| part.load(r))
+    }
+}
+
+impl<const N: usize> State for [u16; N] {
+    fn save(&self, w: &mut Writer) {
+        for part in self {
+            part.save(w);
+        }
+    }
+    fn load(&mut self, r: &mut Reader<'_>) -> Result<(), Malformed> {
+        self.iter_mut().try_for_each(|part| part.load(r))
+    }
+}
+
 /// Whether there is a value is part of the machine (its model), not of the state.
 impl<T: State> State for Option<Box<T>> {
     fn save(&self, w: &mut Writer) {

@@ -12,6 +12,8 @@ from hybridenv.cli.bench import Bench
 from hybridenv.cli.bench import bench as run_bench
 from hybridenv.cli.console import err, out
 from hybridenv.cli.demo import demo as run_demo
+from hybridenv.cli.diverge import Diverge
+from hybridenv.cli.diverge import diverge as run_diverge
 from hybridenv.cli.info import info as show_info
 from hybridenv.cli.play import Play
 from hybridenv.cli.play import play as run_play
@@ -19,6 +21,7 @@ from hybridenv.cli.train import Train
 from hybridenv.cli.train import profile as run_profile
 from hybridenv.cli.train import train as run_train
 from hybridenv.errors import HybridEnvError
+from hybridenv.oracle.lockstep import Kind
 
 app = typer.Typer(
     name="hybridenv",
@@ -126,6 +129,7 @@ def bench(
     seconds: Annotated[float, typer.Option(min=0.01, help="Time for each measurement.")] = 2.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     profile: Profile = "hardware",
+    model: Model = "auto",
     seed: Seed = 0,
 ) -> None:
     """Measure env-steps and frames a second, with random buttons."""
@@ -137,6 +141,7 @@ def bench(
             frame_skip=frame_skip,
             obs=obs,
             profile=profile,
+            model=model,
             seconds=seconds,
             seed=seed,
         ),
@@ -148,9 +153,51 @@ def bench(
 def info(
     rom: Rom = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    model: Model = "auto",
 ) -> None:
-    """Explain the header of a ROM in words."""
-    show_info(rom, as_json)
+    """Explain the header of a ROM in words, and say which console runs it."""
+    show_info(rom, model, as_json)
+
+
+@app.command()
+def diverge_gameboy(
+    rom: Rom = None,
+    frames: Annotated[int, typer.Option(min=1, help="Most frames to compare.")] = 1200,
+    buttons: Annotated[str, typer.Option(help='"random", "none", or a script as for play.')] = (
+        "random"
+    ),
+    kind: Annotated[
+        list[Kind] | None,
+        typer.Option(help="Stop only where this differs; may be repeated. [default: all]"),
+    ] = None,
+    around: Annotated[
+        int, typer.Option(min=0, help="Instructions shown before and after the first that differs.")
+    ] = 8,
+    profile: Profile = "pyboy",
+    model: Model = "auto",
+    seed: Seed = 1,
+) -> None:
+    """Compare with PyBoy frame by frame; show the first frame and instruction that differ.
+
+    Exit codes: 0 equal in all frames, 1 different, 2 an error.
+    """
+    try:
+        equal = run_diverge(
+            Diverge(
+                rom=rom,
+                frames=frames,
+                buttons=buttons,
+                seed=seed,
+                kinds=kind or [],
+                around=around,
+                profile=profile,
+                model=model,
+            )
+        )
+    except (HybridEnvError, OSError) as error:
+        _fail(error, code=2)
+    if not equal:
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -232,12 +279,13 @@ def run() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")  # names that the terminal cannot show
     try:
         app()
-    except HybridEnvError as error:
-        _fail(str(error))
-    except OSError as error:
-        _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (HybridEnvError, OSError) as error:
+        _fail(error)
 
 
-def _fail(message: str) -> NoReturn:
+def _fail(error: HybridEnvError | OSError, code: int = 1) -> NoReturn:
+    message = str(error)
+    if isinstance(error, OSError) and not isinstance(error, HybridEnvError) and error.filename:
+        message = f"{error.filename}: {error.strerror}"
     err.print(f"error: {message}", style="red", markup=False, soft_wrap=True)
-    sys.exit(1)
+    sys.exit(code)

@@ -35,6 +35,7 @@ class Bench:
         frame_skip: Frames a step.
         obs: Kind of observation.
         profile: `"hardware"` or `"pyboy"`.
+        model: `"auto"`, `"dmg"` or `"cgb"`.
         seconds: How long each pair of size and threads runs.
         seed: Seed of the machines and of the random buttons.
     """
@@ -45,6 +46,7 @@ class Bench:
     frame_skip: int
     obs: Literal["shades", "rgb", "packed"]
     profile: Literal["hardware", "pyboy"]
+    model: Literal["auto", "dmg", "cgb"]
     seconds: float
     seed: int
 
@@ -60,7 +62,8 @@ def bench(wanted: Bench, as_json: bool) -> None:
         HybridEnvError: The ROM or an option is refused, or this is a debug build.
     """
     require_release()
-    GameBoyBatch(wanted.rom, 1, num_threads=1).close()  # refuses a ROM before a bar is drawn
+    with GameBoyBatch(wanted.rom, 1, num_threads=1, model=wanted.model) as batch:
+        [model] = batch.models  # refuses a ROM before a bar is drawn
     rows = []
     with progress() as bars:
         for n, threads in product(wanted.sizes, wanted.threads):
@@ -72,6 +75,7 @@ def bench(wanted: Bench, as_json: bool) -> None:
                 frame_skip=wanted.frame_skip,
                 obs=wanted.obs,
                 profile=wanted.profile,
+                model=wanted.model,
                 num_threads=threads,
                 seed=wanted.seed,
             ) as batch:
@@ -81,9 +85,9 @@ def bench(wanted: Bench, as_json: bool) -> None:
                     bars.update(bar, completed=spent, rate=text)
                 rows.append((batch.num_threads, rate))
     if as_json:
-        sys.stdout.write(json.dumps(_report(wanted, rows), indent=2) + "\n")
+        sys.stdout.write(json.dumps(_report(wanted, model, rows), indent=2) + "\n")
     else:
-        _print_table(wanted, rows)
+        _print_table(wanted, model, rows)
 
 
 def _player(batch: GameBoyBatch, seed: int) -> Callable[[], object]:
@@ -99,7 +103,7 @@ def _player(batch: GameBoyBatch, seed: int) -> Callable[[], object]:
     return step
 
 
-def _report(wanted: Bench, rows: Sequence[tuple[int, Rate]]) -> dict[str, Any]:
+def _report(wanted: Bench, model: str, rows: Sequence[tuple[int, Rate]]) -> dict[str, Any]:
     return {
         "version": hybridenv.__version__,
         "system": platform.platform(),
@@ -108,6 +112,7 @@ def _report(wanted: Bench, rows: Sequence[tuple[int, Rate]]) -> dict[str, Any]:
         "frame_skip": wanted.frame_skip,
         "obs": wanted.obs,
         "profile": wanted.profile,
+        "model": model,
         "seed": wanted.seed,
         "runs": [
             {
@@ -123,10 +128,11 @@ def _report(wanted: Bench, rows: Sequence[tuple[int, Rate]]) -> dict[str, Any]:
     }
 
 
-def _print_table(wanted: Bench, rows: Sequence[tuple[int, Rate]]) -> None:
+def _print_table(wanted: Bench, model: str, rows: Sequence[tuple[int, Rate]]) -> None:
     game = "the embedded game" if wanted.rom is None else wanted.rom.name
+    settings = f"obs={wanted.obs}, {wanted.profile}, {model}"
     table = Table(
-        title=f"{game}: {wanted.frame_skip} frames a step, obs={wanted.obs}, {wanted.profile}",
+        title=f"{game}: {wanted.frame_skip} frames a step, {settings}",
         title_justify="left",
         box=None,
         pad_edge=False,

@@ -13,9 +13,10 @@ from hybridenv.batch import GameBoyBatch
 from hybridenv.cli import pictures
 from hybridenv.cli.console import err, out, progress
 from hybridenv.cli.players import random_masks
-from hybridenv.cli.rival import PyBoyBatch, pyboy_version
+from hybridenv.cli.rival import PyBoyBatch
 from hybridenv.cli.timing import Rate, require_release
 from hybridenv.data import embedded_rom
+from hybridenv.oracle.reference import pyboy_version
 from hybridenv.tasks import POLAR_POST
 
 Step: TypeAlias = Callable[[NDArray[np.uint8]], object]

@@ -5,10 +5,11 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from rich.table import Table
 
-from hybridenv.batch import GameBoyBatch
+from hybridenv.batch import GameBoyBatch, Model
 from hybridenv.cartridge import RomHeader, read_images
 from hybridenv.cli.console import out
 
@@ -20,6 +21,8 @@ MAPPERS = {
     "MBC5": "MBC5 memory controller, up to 8 MiB of ROM in banks",
 }
 
+CONSOLES = {"dmg": "dmg, the monochrome Game Boy", "cgb": "cgb, the Game Boy Color"}
+
 COLOR = {
     "none": "made for the monochrome Game Boy",
     "enhanced": "runs on the monochrome Game Boy, with colour on the Game Boy Color",
@@ -27,11 +30,12 @@ COLOR = {
 }
 
 
-def info(path: Path | None, as_json: bool) -> None:
+def info(path: Path | None, model: Model, as_json: bool) -> None:
     """Print the header of a ROM.
 
     Args:
         path: The ROM file; `None` is the embedded game.
+        model: `"auto"`, `"dmg"` or `"cgb"`, as for the other commands.
         as_json: Print JSON instead of words.
 
     Raises:
@@ -39,11 +43,12 @@ def info(path: Path | None, as_json: bool) -> None:
         RomFileError: The file cannot be read.
     """
     [image] = read_images(path, 1)
-    with GameBoyBatch(path, 1, num_threads=1) as batch:
+    with GameBoyBatch(path, 1, num_threads=1, model=model) as batch:
         header = batch.header()
+        [console] = batch.models
     digest = hashlib.sha256(image).hexdigest()
     if as_json:
-        report = asdict(header) | {"file_size": len(image), "sha256": digest}
+        report = asdict(header) | {"model": console, "file_size": len(image), "sha256": digest}
         sys.stdout.write(json.dumps(report, indent=2) + "\n")
         return
     table = Table(box=None, show_header=False, pad_edge=False)
@@ -51,6 +56,7 @@ def info(path: Path | None, as_json: bool) -> None:
     table.add_column(overflow="fold")
     for name, words in explain(header).items():
         table.add_row(name, words)
+    table.add_row("model", _model(header, console, model))
     table.add_row("file", _size(len(image)))
     out.print(table)
     out.print(f"SHA-256: {digest}", soft_wrap=True)
@@ -95,6 +101,17 @@ def explain(header: RomHeader) -> dict[str, str]:
     }
     if header.manufacturer:
         words["manufacturer"] = header.manufacturer
+    return words
+
+
+def _model(header: RomHeader, console: Literal["dmg", "cgb"], asked: Model) -> str:
+    words = CONSOLES[console]
+    if asked == "auto":
+        return f"{words}: what model={asked!r} makes of the header"
+    if console == "cgb" and header.cgb == "none":
+        return f"{words}, in its compatibility mode for monochrome games"
+    if console == "dmg" and header.cgb == "required":
+        return f"{words}, though the game asks for a Game Boy Color"
     return words
 
 

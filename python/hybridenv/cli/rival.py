@@ -1,34 +1,14 @@
 """PyBoy doing the same job, for the comparison in `hybridenv demo`."""
 
-import io
-import warnings
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-PYBOY_NAMES = ("right", "left", "up", "down", "a", "b", "select", "start")
-"""PyBoy's names of the buttons, in the order of the bits of a mask."""
-
-BOOT_FRAMES = 64
-"""Frames that PyBoy completes inside its boot code; its 65th ends in the game, 3,992 clock cycles
-after the game's first instruction. Source: measured on PyBoy 2.8.1."""
-
-
-def pyboy_version() -> str | None:
-    """Tell which PyBoy is installed.
-
-    Returns:
-        Its version, or `None` where there is none.
-    """
-    try:
-        return version("pyboy")
-    except PackageNotFoundError:
-        return None
+from hybridenv.oracle.reference import BOOT_FRAMES, build_pyboy, press
 
 
 class PyBoyBatch:
@@ -45,15 +25,8 @@ class PyBoyBatch:
     """
 
     def __init__(self, rom: bytes, n: int, threads: int, frame_skip: int) -> None:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its SDL binding reports which library it found
-            from pyboy import PyBoy
-
         self._frame_skip = frame_skip
-        self._machines: list[Any] = [
-            PyBoy(io.BytesIO(rom), window="null", sound_emulated=False, log_level="CRITICAL")
-            for _ in range(n)
-        ]
+        self._machines: list[Any] = [build_pyboy(rom, color=None, sound=False) for _ in range(n)]
         self._held = np.zeros(n, dtype=np.uint8)
         self._shares = [range(k, n, threads) for k in range(threads)]
         self._pool = ThreadPoolExecutor(threads)
@@ -98,16 +71,12 @@ class PyBoyBatch:
         return np.stack([machine.screen.ndarray[..., 0] for machine in self._machines])
 
     def _run(self, masks: NDArray[np.uint8], frames: int) -> None:
-        changed = self._held ^ masks
-        self._held = masks
+        held, self._held = self._held, masks
 
         def run_share(share: range) -> None:
             for i in share:
                 machine = self._machines[i]
-                for bit, name in enumerate(PYBOY_NAMES):
-                    if changed[i] >> bit & 1:
-                        press = masks[i] >> bit & 1
-                        (machine.button_press if press else machine.button_release)(name)
+                press(machine, int(held[i]), int(masks[i]))
                 machine.tick(frames, True, False)
                 _ = machine.screen.ndarray
 

@@ -19,6 +19,7 @@ except ImportError as error:
 from hybridenv.envs._check import EnvReport, check_env
 from hybridenv.envs._contract import ChanceEnvironment, Environment, with_chance
 from hybridenv.envs._devices import host_devices
+from hybridenv.envs._fusion import once
 from hybridenv.envs._registry import make, names
 from hybridenv.envs._spaces import Box, Discrete, Space
 from hybridenv.envs._wrappers import (
@@ -49,5 +50,6 @@ __all__ = [
     "host_devices",
     "make",
     "names",
+    "once",
     "with_chance",
 ]

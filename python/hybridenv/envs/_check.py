@@ -137,6 +137,7 @@ class _Checker:
         """`reset` and `step` return what they should, and the same for the same key."""
         obs, state = self._start(self.env.reset, "reset")
         self._check_dataclass("state", "the state", state)
+        self._check_distinct(state)
         self._check_observation(obs)
         self._check_legal(state)
         self.first = self._play(self.env.reset, self.env.step)
@@ -339,6 +340,19 @@ class _Checker:
                 rule,
                 f"{what}{jax.tree_util.keystr(path)} is a {type(leaf).__name__}, expected an array",
             )
+
+    def _check_distinct(self, state: Any) -> None:
+        """No array is in a state twice, since a state is donated to the step that replaces it."""
+        seen: dict[int, str] = {}
+        for path, leaf in jax.tree_util.tree_leaves_with_path(plain(state)):
+            where = jax.tree_util.keystr(path)
+            if isinstance(leaf, Array):
+                first = seen.setdefault(leaf.unsafe_buffer_pointer(), where)
+                self.demand(
+                    first == where,
+                    "donation",
+                    f"the state holds one array as {first} and as {where}, so it cannot be donated",
+                )
 
     def _check_observation(self, obs: Any) -> None:
         found = describe(obs)

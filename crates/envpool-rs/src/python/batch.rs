@@ -17,6 +17,7 @@ use crate::error::BatchError;
 use crate::export::{Format, Observation, Palette};
 use crate::states::States;
 use crate::task::Program;
+use crate::trace;
 
 type Poll<'a> = &'a mut dyn FnMut() -> bool;
 type Pictures<'py> = Bound<'py, PyArrayDyn<u8>>;
@@ -294,6 +295,17 @@ impl PyBatch {
         let r = self.with(py, |b, _| Ok(b.machine(i)?.registers()))?;
         let Registers { a, f, b, c, d, e, h, l, sp, pc, ime, halted } = r;
         (a, f, b, c, d, e, h, l, sp, pc, ime, halted).into_pyobject(py)
+    }
+
+    fn trace_frame<'py>(
+        &self,
+        py: Python<'py>,
+        i: usize,
+        buttons: u8,
+    ) -> PyResult<Bound<'py, PyArray2<u64>>> {
+        let rows = self.with(py, |b, _| Ok(trace::frame(b.machine(i)?, buttons)))?;
+        let flat = PyArray1::from_slice(py, rows.as_flattened());
+        flat.reshape([rows.len(), trace::COLUMNS])
     }
 
     fn header<'py>(&self, py: Python<'py>, i: usize) -> PyResult<Bound<'py, PyDict>> {

@@ -1,11 +1,13 @@
 //! The APU proper: the channels and their registers, without any host-side sound.
 
 use super::envelope::Envelope;
+use super::length::Extra;
 use super::noise::Noise;
 use super::square::Square;
 use super::sweep::Sweep;
 use super::tick;
 use super::wave::Wave;
+use crate::Revision;
 
 /// Registers and wave RAM, in the address order of the hardware.
 mod io {
@@ -55,8 +57,9 @@ pub(super) struct Core {
     pub(super) noise: Noise,
     /// Ticks here are those of the machine and so many more: on the Color, they count from power-on.
     pub(super) shift: u64,
-    /// The Color's sound unit.
+    /// The Color's sound unit, and which of them.
     pub(super) color: bool,
+    pub(super) revision: Revision,
 }
 crate::state_fields!(Core {
     powered,
@@ -70,7 +73,7 @@ crate::state_fields!(Core {
     wave,
     noise,
     shift,
-} skip { color });
+} skip { color, revision });
 
 impl Core {
     pub(super) const OFF: Self = Self {
@@ -86,6 +89,7 @@ impl Core {
         noise: Noise::OFF,
         shift: 0,
         color: false,
+        revision: Revision::E,
     };
 
     /// The tick at which an access at `clock` happens.
@@ -109,9 +113,15 @@ impl Core {
         core
     }
 
-    /// Whether the next sequencer step does not clock the lengths.
-    fn off_step(&self) -> bool {
-        self.step & 1 == 0
+    /// Whether a write of NRx4 clocks lengths by itself, which the next sequencer step then does not.
+    fn extra_clock(&self) -> Extra {
+        if self.step & 1 != 0 {
+            Extra::Never
+        } else if self.color && !self.revision.clocks_lengths_when_enabled() {
+            Extra::Any
+        } else {
+            Extra::Enabling
+        }
     }
 
     /// The value at `addr` for an access at tick `now`; unused bits and addresses read as ones.
@@ -150,7 +160,7 @@ impl Core {
     /// A write to `addr` at `clock`, up to which the core has been run.
     pub(super) fn write(&mut self, addr: u16, value: u8, clock: u64, div_base: u64) {
         let now = self.tick(clock);
-        let off_step = self.off_step();
+        let extra = self.extra_clock();
         match addr {
             io::WAVE..=io::WAVE_END => {
                 self.wave.write_ram(usize::from(addr - io::WAVE), value, now, self.color);
@@ -180,26 +190,29 @@ impl Core {
             | io::NR42..=io::NR44
                 if self.color =>
             {
-                self.write_color(addr, value, now, off_step);
+                self.write_color(addr, value, now, extra);
             }
             io::NR12 => self.pulse1.set_envelope(value, now),
             io::NR13 => self.pulse1.set_frequency(low_byte(self.pulse1.frequency, value), now),
             io::NR14 => {
-                self.pulse1.control(value, now, off_step);
+                self.pulse1.control(value, now, extra);
                 if value & 0x80 != 0 {
                     self.sweep.trigger(now, self.pulse1.frequency, self.color);
                 }
             }
             io::NR22 => self.pulse2.set_envelope(value, now),
             io::NR23 => self.pulse2.set_frequency(low_byte(self.pulse2.frequency, value), now),
-            io::NR24 => self.pulse2.control(value, now, off_step),
+            io::NR24 => self.pulse2.control(value, now, extra),
             io::NR30 => self.wave.set_dac(value & 0x80 != 0, now),
             io::NR32 => self.wave.volume = value >> 5 & 3,
             io::NR33 => self.wave.set_frequency(low_byte(self.wave.frequency, value), now),
-            io::NR34 => self.wave.control(value, now, off_step, self.color),
+            io::NR34 => {
+                let extra = self.wave.soften(extra, self.revision);
+                self.wave.control(value, now, extra, self.color);
+            }
             io::NR42 => self.noise.set_envelope(value),
             io::NR43 => self.noise.set_register(value, now),
-            io::NR44 => self.noise.control(value, now, off_step),
+            io::NR44 => self.noise.control(value, now, extra),
             io::NR50 => self.volume = value,
             io::NR51 => self.panning = value,
             _ => {}
@@ -207,26 +220,26 @@ impl Core {
     }
 
     /// As [`write`](Self::write), for the registers that the Color's channels take differently.
-    fn write_color(&mut self, addr: u16, value: u8, now: u64, off_step: bool) {
+    fn write_color(&mut self, addr: u16, value: u8, now: u64, extra: Extra) {
         match addr {
-            io::NR12 => self.pulse1.set_color_envelope(value, now),
+            io::NR12 => self.pulse1.set_color_envelope(value, now, self.revision),
             io::NR13 => {
                 self.pulse1.set_color_frequency(low_byte(self.pulse1.frequency, value), now);
             }
             io::NR14 => {
-                self.pulse1.color_control(value, now, off_step);
+                self.pulse1.color_control(value, now, extra, self.revision);
                 if value & 0x80 != 0 {
                     self.sweep.trigger(now, self.pulse1.frequency, self.color);
                 }
             }
-            io::NR22 => self.pulse2.set_color_envelope(value, now),
+            io::NR22 => self.pulse2.set_color_envelope(value, now, self.revision),
             io::NR23 => {
                 self.pulse2.set_color_frequency(low_byte(self.pulse2.frequency, value), now);
             }
-            io::NR24 => self.pulse2.color_control(value, now, off_step),
-            io::NR42 => self.noise.set_color_envelope(value, now),
+            io::NR24 => self.pulse2.color_control(value, now, extra, self.revision),
+            io::NR42 => self.noise.set_color_envelope(value, now, self.revision),
             io::NR43 => self.noise.set_color_register(value, now),
-            _ => self.noise.color_control(value, now, off_step),
+            _ => self.noise.color_control(value, now, extra),
         }
     }
 
@@ -252,8 +265,8 @@ impl Core {
             return;
         }
         let old = *self;
-        let Self { half_steps, shift, color, .. } = old;
-        *self = Self { powered, half_steps, shift, color, ..Self::OFF };
+        let Self { half_steps, shift, color, revision, .. } = old;
+        *self = Self { powered, half_steps, shift, color, revision, ..Self::OFF };
         if color {
             // Everything counts from power-on; four ticks are the longest that any clock takes.
             self.shift += (4 - (self.tick(clock) & 3)) & 3;

@@ -1,5 +1,7 @@
 //! Volume envelopes of the pulse and noise channels.
 
+use crate::Revision;
+
 /// One volume envelope (NRx2).
 ///
 /// The 64 Hz clock only counts; when the count is out, the next *rise* of the divider bit reloads
@@ -64,11 +66,19 @@ impl Envelope {
         self.volume &= 0xF;
     }
 
-    /// NRx2 on the Color (revision E), where only some changes of a running channel show.
+    /// NRx2 on the Color, where only some changes of a running channel show. Before the sound unit
+    /// was redesigned, ones pass by before the value arrives.
     ///
     /// # Source
     /// `SameSuite` `apu/*/nrx2_*` and `volume`; `SameBoy`'s description of the clocks involved.
-    pub(super) fn write_color(&mut self, value: u8, running: bool) {
+    pub(super) fn write_color(&mut self, value: u8, running: bool, revision: Revision) {
+        if !revision.redesigned() {
+            self.put_color(0xFF, running);
+        }
+        self.put_color(value, running);
+    }
+
+    fn put_color(&mut self, value: u8, running: bool) {
         let old = std::mem::replace(&mut self.register, value);
         if !running {
             return;

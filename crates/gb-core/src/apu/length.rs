@@ -1,5 +1,16 @@
 //! Length counters: switch a channel off after a programmed time.
 
+/// Whether a write of NRx4 clocks a length counter by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extra {
+    /// No: the next sequencer step clocks it anyway.
+    Never,
+    /// If it enables the counter.
+    Enabling,
+    /// If the counter was not enabled before, which is enough on early Colors.
+    Any,
+}
+
 /// The length counter of one channel, clocked at 256 Hz; `MAX` is 64, or 256 for the wave channel.
 ///
 /// It counts whether or not its channel is on, and on the DMG it survives a power-off.
@@ -33,19 +44,30 @@ impl<const MAX: u16> Length<MAX> {
         self.left == 0
     }
 
-    /// NRx4 bit 6; true if the counter ran out. Enabling it while the next sequencer step does
-    /// not clock lengths (`off_step`) clocks it once at once.
-    pub(super) fn set_enabled(&mut self, enabled: bool, off_step: bool) -> bool {
-        let extra = enabled && !self.enabled && off_step;
-        self.enabled = enabled;
-        extra && self.clock(1)
+    /// Whether a write that leaves the counter `enabled` clocks it.
+    fn clocks(enabled: bool, extra: Extra) -> bool {
+        match extra {
+            Extra::Never => false,
+            Extra::Enabling => enabled,
+            Extra::Any => true,
+        }
+    }
+
+    /// NRx4 bit 6; true if the counter ran out.
+    pub(super) fn set_enabled(&mut self, enabled: bool, extra: Extra) -> bool {
+        let was_enabled = std::mem::replace(&mut self.enabled, enabled);
+        if was_enabled || self.left == 0 || !Self::clocks(enabled, extra) {
+            return false;
+        }
+        self.left -= 1;
+        self.left == 0
     }
 
     /// NRx4 bit 7, after [`set_enabled`](Self::set_enabled): a spent counter restarts from the
     /// maximum, less the same extra clock.
-    pub(super) fn trigger(&mut self, off_step: bool) {
+    pub(super) fn trigger(&mut self, extra: Extra) {
         if self.left == 0 {
-            self.left = MAX - u16::from(self.enabled && off_step);
+            self.left = MAX - u16::from(Self::clocks(self.enabled, extra));
         }
     }
 

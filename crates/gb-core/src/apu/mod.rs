@@ -31,6 +31,7 @@ mod wave;
 use self::core::Core;
 use self::mixer::Mixer;
 use crate::state::{Malformed, Reader, State, Writer};
+use crate::Revision;
 
 /// The tick at which an access at `clock` happens.
 const fn tick(clock: u64) -> u64 {
@@ -100,9 +101,10 @@ impl Apu {
 
     /// The state that the Color's boot code hands over: as [`after_boot`](Self::after_boot), with
     /// alternating bytes in wave RAM.
-    pub fn after_color_boot(clock: u64, div_base: u64) -> Self {
+    pub fn after_color_boot(clock: u64, div_base: u64, revision: Revision) -> Self {
         let mut apu = Self::after_boot(clock, div_base);
         apu.core.color = true;
+        apu.core.revision = revision;
         apu.core.wave.ram = std::array::from_fn(|i| if i % 2 == 0 { 0 } else { 0xFF });
         apu
     }
@@ -149,9 +151,29 @@ impl Apu {
         self.core.rebase_divider(clock, new_div_base);
     }
 
-    /// Digital outputs, `0..=15`, of channels 1 to 4 (what the CGB shows in PCM12 and PCM34).
+    /// Digital outputs, `0..=15`, of channels 1 to 4.
     pub fn outputs(&self, clock: u64, div_base: u64) -> [u8; 4] {
         self.core_at(clock, div_base).outputs(self.core.tick(clock))
+    }
+
+    /// The outputs as PCM12 and PCM34 of the Color show them: before the redesign, a change in the tick
+    /// before the read leaves only the bits that are set before and after it, but for the wave
+    /// channel.
+    ///
+    /// # Source
+    /// `SameSuite`, `apu/README` and `apu/channel_1/freq_change_timing-cgb0BC`; `SameBoy`'s notes.
+    pub fn pcm(&self, clock: u64, div_base: u64) -> [u8; 4] {
+        let [ch1, ch2, ch3, ch4] = self.outputs(clock, div_base);
+        if self.core.revision.redesigned() {
+            return [ch1, ch2, ch3, ch4];
+        }
+        let before = self.outputs(clock.saturating_sub(2), div_base);
+        [ch1 & before[0], ch2 & before[1], ch3, ch4 & before[3]]
+    }
+
+    /// Which of the Color's sound units it is.
+    pub fn revision(&self) -> Revision {
+        self.core.revision
     }
 
     /// Samples per second from now on, at most 2,097,152; `None` (the default) or 0: no sound, at

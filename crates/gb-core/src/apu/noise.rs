@@ -1,8 +1,9 @@
 //! Noise channel (4).
 
 use super::envelope::Envelope;
-use super::length::Length;
+use super::length::{Extra, Length};
 use super::lfsr;
+use crate::Revision;
 
 /// The noise channel: a prescaler drives a 14-bit counter, and a rise of one of the counter's
 /// bits steps the shift register. It runs as long as the APU is powered, on or off.
@@ -125,8 +126,8 @@ impl Noise {
     }
 
     /// NR42 on the Color.
-    pub(super) fn set_color_envelope(&mut self, value: u8, now: u64) {
-        self.envelope.write_color(value, self.on);
+    pub(super) fn set_color_envelope(&mut self, value: u8, now: u64, revision: Revision) {
+        self.envelope.write_color(value, self.on, revision);
         if !self.envelope.dac() {
             self.stop(now, true);
         }
@@ -158,15 +159,14 @@ impl Noise {
         }
     }
 
-    /// NR44 on the Color (revision E), complete. `off_step`: the next sequencer step does not clock
-    /// lengths.
-    pub(super) fn color_control(&mut self, value: u8, now: u64, off_step: bool) {
-        if self.length.set_enabled(value & 0x40 != 0, off_step) && value & 0x80 == 0 {
+    /// NR44 on the Color (revision E), complete.
+    pub(super) fn color_control(&mut self, value: u8, now: u64, extra: Extra) {
+        if self.length.set_enabled(value & 0x40 != 0, extra) && value & 0x80 == 0 {
             self.stop(now, true);
         }
         if value & 0x80 != 0 {
             self.color_trigger(now);
-            self.length.trigger(off_step);
+            self.length.trigger(extra);
         }
     }
 
@@ -210,14 +210,14 @@ impl Noise {
         }
     }
 
-    /// NR44, complete. `off_step`: the next sequencer step does not clock lengths.
-    pub(super) fn control(&mut self, value: u8, now: u64, off_step: bool) {
-        if self.length.set_enabled(value & 0x40 != 0, off_step) {
+    /// NR44, complete.
+    pub(super) fn control(&mut self, value: u8, now: u64, extra: Extra) {
+        if self.length.set_enabled(value & 0x40 != 0, extra) {
             self.on = false;
         }
         if value & 0x80 != 0 {
             self.trigger(now);
-            self.length.trigger(off_step);
+            self.length.trigger(extra);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Pulse generator of channels 1 and 2.
 
 use super::envelope::Envelope;
-use super::length::Length;
+use super::length::{Extra, Length};
+use crate::Revision;
 
 /// Output of the four duty settings at each of the eight phases.
 ///
@@ -147,8 +148,8 @@ impl Square {
     }
 
     /// NRx2 on the Color.
-    pub(super) fn set_color_envelope(&mut self, value: u8, now: u64) {
-        self.envelope.write_color(value, self.on);
+    pub(super) fn set_color_envelope(&mut self, value: u8, now: u64, revision: Revision) {
+        self.envelope.write_color(value, self.on, revision);
         if !self.envelope.dac() && self.on {
             self.stop(now);
         }
@@ -175,41 +176,46 @@ impl Square {
         }
     }
 
-    /// NRx4 on the Color (revision E), complete. `off_step`: the next sequencer step does not clock
-    /// lengths.
+    /// NRx4 on the Color, complete.
     ///
     /// # Source
     /// `SameSuite` `apu/channel_1`; `SameBoy`'s notes on the same circuit.
-    pub(super) fn color_control(&mut self, value: u8, now: u64, off_step: bool) {
+    pub(super) fn color_control(&mut self, value: u8, now: u64, extra: Extra, revision: Revision) {
         self.advance(now);
         let reloaded = self.just_reloaded(now);
         let triggers = value & 0x80 != 0;
         let high = u16::from(value & 7) << 8;
         let old = self.frequency;
-        let recent = self.edge.wrapping_sub(now + 1) >> 1 == u64::from(0x7FF - old);
+        let left = self.edge.wrapping_sub(now + 1);
+        let recent =
+            left >> 1 == u64::from(0x7FF - old) && (revision.redesigned() || left & 1 != 0);
         if self.on && !triggers && old >> 8 == 7 && value & 7 != 7 && !self.mute && recent {
             // The write comes before the phase step that it meets.
             self.phase = self.phase.wrapping_sub(1) & 7;
         }
         self.set_color_frequency(old & 0xFF | high, now);
-        if self.length.set_enabled(value & 0x40 != 0, off_step) && !triggers {
+        if self.length.set_enabled(value & 0x40 != 0, extra) && !triggers {
             self.stop(now);
         }
         if triggers {
-            self.color_trigger(now, old, reloaded);
-            self.length.trigger(off_step);
+            self.color_trigger(now, old, reloaded, revision);
+            self.length.trigger(extra);
         }
     }
 
-    fn color_trigger(&mut self, now: u64, old: u16, reloaded: bool) {
-        // With bit 10 clear in the old period's rest and in the new frequency, the phase steps.
-        let clear = |rest: u16| self.frequency & 0x400 == 0 && rest >> 1 & 0x400 == 0;
+    fn color_trigger(&mut self, now: u64, old: u16, reloaded: bool, revision: Revision) {
+        // With bit 10 clear in the old period's rest and in the new frequency, the phase steps: a
+        // flaw of the later makings.
+        let clear = |rest: u16| {
+            revision.redesigned() && self.frequency & 0x400 == 0 && rest >> 1 & 0x400 == 0
+        };
         let mut delay = 3;
         if self.on {
             delay = 2;
             if !reloaded && clear(self.rest(now).wrapping_sub(1)) {
                 self.step(1);
-            } else if self.frequency == 0x7FF && old != 0x7FF && self.mute {
+            } else if revision.redesigned() && self.frequency == 0x7FF && old != 0x7FF && self.mute
+            {
                 delay = 3;
             }
         } else {
@@ -232,16 +238,16 @@ impl Square {
         self.frequency = frequency & 0x7FF;
     }
 
-    /// NRx4, complete. `off_step`: the next sequencer step does not clock lengths.
-    pub(super) fn control(&mut self, value: u8, now: u64, off_step: bool) {
+    /// NRx4, complete.
+    pub(super) fn control(&mut self, value: u8, now: u64, extra: Extra) {
         let high = u16::from(value & 7) << 8;
         self.set_frequency(self.frequency & 0xFF | high, now);
-        if self.length.set_enabled(value & 0x40 != 0, off_step) {
+        if self.length.set_enabled(value & 0x40 != 0, extra) {
             self.stop(now);
         }
         if value & 0x80 != 0 {
             self.trigger(now);
-            self.length.trigger(off_step);
+            self.length.trigger(extra);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Wave channel (3) and its 16 bytes of RAM.
 
-use super::length::Length;
+use super::length::{Extra, Length};
+use crate::Revision;
 
 /// Right shift of the sample for each setting of NR32; 4 mutes.
 const SHIFT: [u8; 4] = [4, 0, 1, 2];
@@ -26,10 +27,23 @@ pub(super) struct Wave {
     byte: u8,
     /// Tick from which the next fetch is seen.
     fetch: u64,
+    /// The last write of NR34 came before a sequencer step that does not clock lengths.
+    off_step: bool,
     pub(super) length: Length<256>,
     pub(super) ram: [u8; 16],
 }
-crate::state_fields!(Wave { on, dac, volume, frequency, position, byte, fetch, length, ram });
+crate::state_fields!(Wave {
+    on,
+    dac,
+    volume,
+    frequency,
+    position,
+    byte,
+    fetch,
+    off_step,
+    length,
+    ram
+});
 
 impl Wave {
     pub(super) const OFF: Self = Self {
@@ -40,6 +54,7 @@ impl Wave {
         position: 0,
         byte: 0,
         fetch: 0,
+        off_step: false,
         length: Length::SPENT,
         ram: [0; 16],
     };
@@ -133,16 +148,30 @@ impl Wave {
         self.frequency = frequency & 0x7FF;
     }
 
-    /// NR34, complete. `off_step`: the next sequencer step does not clock lengths.
-    pub(super) fn control(&mut self, value: u8, now: u64, off_step: bool, color: bool) {
+    /// NR34, complete.
+    pub(super) fn control(&mut self, value: u8, now: u64, extra: Extra, color: bool) {
         let high = u16::from(value & 7) << 8;
         self.set_frequency(self.frequency & 0xFF | high, now);
-        if self.length.set_enabled(value & 0x40 != 0, off_step) {
+        if self.length.set_enabled(value & 0x40 != 0, extra) {
             self.stop(now);
         }
+        self.off_step = extra != Extra::Never;
         if value & 0x80 != 0 {
             self.trigger(now, color);
-            self.length.trigger(off_step);
+            self.length.trigger(extra);
+        }
+    }
+
+    /// What becomes of an extra clock: on a Color B the second of two writes before the same sequencer
+    /// step is the first that need not enable the counter. The circuit is not known; this is the
+    /// simplest rule for what was measured.
+    ///
+    /// # Source
+    /// `SameSuite` `apu/channel_3/extra_length_clocking-cgbB`, against `-cgb0`.
+    pub(super) fn soften(&self, extra: Extra, revision: Revision) -> Extra {
+        match (extra, revision) {
+            (Extra::Any, Revision::B) if !self.off_step => Extra::Enabling,
+            _ => extra,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::header::{self, Header, Kind, Mapper, HEADER_END};
 use super::mapper::{Board, Cart};
+use crate::cpu::{self, Plan, UNPLANNED};
 
 /// Why an image is not a cartridge that can run here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,6 +74,8 @@ pub enum RomError {
 pub struct Rom {
     header: Header,
     bytes: Box<[u8]>,
+    /// What is executed at each place of the program.
+    plan: Box<[u16]>,
     hash: u64,
 }
 
@@ -109,6 +112,7 @@ impl Rom {
         Ok(Self {
             header: Header::decode(image, kind, rom_size, ram_size),
             bytes: image.into(),
+            plan: cpu::plan(image),
             hash: header::fnv1a(image),
         })
     }
@@ -126,6 +130,11 @@ impl Rom {
     /// The image, without padding behind it.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The plan of the bank at `offset`.
+    pub(crate) fn plan(&self, offset: usize) -> &Plan {
+        self.plan.get(offset..).and_then(|plan| plan.first_chunk()).unwrap_or(&UNPLANNED)
     }
 
     /// FNV-1a (64 bits) over [`Rom::bytes`]: the same in every process and version.

@@ -1,719 +1,553 @@
 //! The instruction set: every bus access and idle M-cycle in the order the hardware has it.
 //!
+//! One small function per opcode, which [`Table`] lists. An access may miss (see [`Access`]), and
+//! then the whole instruction is executed anew on another bus. Hence the one rule in here: no
+//! register changes before the last access that can miss. Bytes that were written before a miss are
+//! written again, with the same values.
+//!
 //! Source: Gekkio, "Game Boy: Complete Technical Reference"; checked by the `sm83` vectors.
 
-use super::{Bus, Cpu, Flags, Mode};
+use std::marker::PhantomData;
 
-/// A condition of `JR`, `JP`, `CALL` and `RET`.
-#[derive(Clone, Copy)]
-enum Cond {
-    NotZero,
-    Zero,
-    NotCarry,
-    Carry,
+use super::{
+    access::{Access, At},
+    Bus, Cpu, Flags, Mode, Pair,
+};
+
+/// A condition of `JR`, `JP`, `CALL` and `RET`, as bits 3 and 4 of the opcode number it.
+#[inline(always)]
+fn holds(flags: Flags, op: u8) -> bool {
+    match op >> 3 & 3 {
+        0 => flags.zero != 0,
+        1 => flags.zero == 0,
+        2 => !flags.carry,
+        _ => flags.carry,
+    }
 }
 
-impl Cpu {
+/// An instruction, or a sequence of them: from its bytes (the opcode lowest) and where it is to where
+/// it ends.
+pub(super) type Handler<A> = fn(&mut Cpu, &mut A, code: u64, at: At) -> At;
+
+/// The instructions for one kind of bus, by opcode.
+pub(super) struct Table<A>(PhantomData<A>);
+
+macro_rules! table {
+    ($op:ident: $($high:literal)*) => {
+        [$(
+            $op::<A, { $high << 4 }>, $op::<A, { $high << 4 | 1 }>, $op::<A, { $high << 4 | 2 }>,
+            $op::<A, { $high << 4 | 3 }>, $op::<A, { $high << 4 | 4 }>, $op::<A, { $high << 4 | 5 }>,
+            $op::<A, { $high << 4 | 6 }>, $op::<A, { $high << 4 | 7 }>, $op::<A, { $high << 4 | 8 }>,
+            $op::<A, { $high << 4 | 9 }>, $op::<A, { $high << 4 | 10 }>,
+            $op::<A, { $high << 4 | 11 }>, $op::<A, { $high << 4 | 12 }>,
+            $op::<A, { $high << 4 | 13 }>, $op::<A, { $high << 4 | 14 }>,
+            $op::<A, { $high << 4 | 15 }>,
+        )*]
+    };
+}
+
+impl<A: Access> Table<A> {
+    /// By first byte.
+    pub(super) const FIRST: [Handler<A>; 256] =
+        table!(first: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+    /// By the byte after `CB`.
+    const SECOND: [Handler<A>; 256] = table!(second: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);
+}
+
+/// One instruction's execution.
+pub(super) struct Turn<'a, A: Access> {
+    pub(super) cpu: &'a mut Cpu,
+    pub(super) bus: &'a mut A,
+    pub(super) code: u64,
+    pub(super) at: At,
+}
+
+/// An operand by its number in the opcode.
+const AT_HL: u8 = 6;
+
+impl<A: Access> Turn<'_, A> {
+    /// The opcode was fetched.
     #[inline(always)]
-    fn imm8<B: Bus>(&mut self, bus: &mut B) -> u8 {
-        let v = bus.read(self.pc);
-        self.pc = self.pc.wrapping_add(1);
+    pub(super) fn begin(&mut self) {
+        self.at.pass(A::DOTS);
+        self.at.advance(1);
+        self.bus.fetched();
+    }
+
+    #[inline(always)]
+    fn read(&mut self, addr: u16) -> Result<u8, A::Miss> {
+        self.at.pass(A::DOTS);
+        self.bus.read(addr)
+    }
+
+    #[inline(always)]
+    fn write(&mut self, addr: u16, v: u8) -> Result<(), A::Miss> {
+        self.at.pass(A::DOTS);
+        self.bus.write(addr, v)
+    }
+
+    #[inline(always)]
+    fn idle(&mut self) {
+        self.at.pass(A::DOTS);
+        self.bus.idle();
+    }
+
+    #[inline(always)]
+    fn idle_at(&mut self, addr: u16) -> Result<(), A::Miss> {
+        self.at.pass(A::DOTS);
+        self.bus.idle_at(addr)
+    }
+
+    #[inline(always)]
+    fn imm8(&mut self) -> u8 {
+        self.at.pass(A::DOTS);
+        self.code >>= 8;
+        let v = self.bus.operand(self.code, self.at.pc());
+        self.at.advance(1);
         v
     }
 
     #[inline(always)]
-    fn imm16<B: Bus>(&mut self, bus: &mut B) -> u16 {
-        let lo = self.imm8(bus);
-        let hi = self.imm8(bus);
-        u16::from_be_bytes([hi, lo])
+    fn imm16(&mut self) -> u16 {
+        let lo = self.imm8();
+        let hi = self.imm8();
+        u16::from_le_bytes([lo, hi])
+    }
+
+    /// The register with that number: B, C, D, E, H, L, none, A.
+    #[inline(always)]
+    pub(super) fn register(&self, r: u8) -> u8 {
+        match r & 7 {
+            0 => self.cpu.bc.high(),
+            1 => self.cpu.bc.low(),
+            2 => self.cpu.de.high(),
+            3 => self.cpu.de.low(),
+            4 => self.cpu.hl.high(),
+            5 => self.cpu.hl.low(),
+            _ => self.cpu.a,
+        }
     }
 
     #[inline(always)]
-    fn push<B: Bus>(&mut self, bus: &mut B, v: u16) {
+    pub(super) fn set_register(&mut self, r: u8, v: u8) {
+        match r & 7 {
+            0 => self.cpu.bc.set_high(v),
+            1 => self.cpu.bc.set_low(v),
+            2 => self.cpu.de.set_high(v),
+            3 => self.cpu.de.set_low(v),
+            4 => self.cpu.hl.set_high(v),
+            5 => self.cpu.hl.set_low(v),
+            _ => self.cpu.a = v,
+        }
+    }
+
+    /// The operand with that number, which is a register or (HL).
+    #[inline(always)]
+    fn get(&mut self, r: u8) -> Result<u8, A::Miss> {
+        if r & 7 == AT_HL {
+            self.read(self.cpu.hl.get())
+        } else {
+            Ok(self.register(r))
+        }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, r: u8, v: u8) -> Result<(), A::Miss> {
+        if r & 7 == AT_HL {
+            self.write(self.cpu.hl.get(), v)?;
+        } else {
+            self.set_register(r, v);
+        }
+        Ok(())
+    }
+
+    /// The pair that bits 4 and 5 of the opcode number: BC, DE, HL, SP.
+    #[inline(always)]
+    fn pair(&self, op: u8) -> u16 {
+        match op >> 4 & 3 {
+            0 => self.cpu.bc.get(),
+            1 => self.cpu.de.get(),
+            2 => self.cpu.hl.get(),
+            _ => self.cpu.sp,
+        }
+    }
+
+    #[inline(always)]
+    fn set_pair(&mut self, op: u8, v: u16) {
+        match op >> 4 & 3 {
+            0 => self.cpu.bc = Pair::new(v),
+            1 => self.cpu.de = Pair::new(v),
+            2 => self.cpu.hl = Pair::new(v),
+            _ => self.cpu.sp = v,
+        }
+    }
+
+    /// The address of `LD (rr),A` and `LD A,(rr)`: BC, DE, HL+, HL-. The second is HL afterwards.
+    #[inline(always)]
+    fn pointer(&self, op: u8) -> (u16, u16) {
+        let hl = self.cpu.hl.get();
+        match op >> 4 & 3 {
+            0 => (self.cpu.bc.get(), hl),
+            1 => (self.cpu.de.get(), hl),
+            2 => (hl, hl.wrapping_add(1)),
+            _ => (hl, hl.wrapping_sub(1)),
+        }
+    }
+
+    #[inline(always)]
+    fn push(&mut self, v: u16) -> Result<(), A::Miss> {
         let [hi, lo] = v.to_be_bytes();
-        self.push_byte(bus, hi);
-        self.push_byte(bus, lo);
+        let sp = self.cpu.sp;
+        self.write(sp.wrapping_sub(1), hi)?;
+        self.write(sp.wrapping_sub(2), lo)?;
+        self.cpu.sp = sp.wrapping_sub(2);
+        Ok(())
     }
 
     #[inline(always)]
-    fn pop<B: Bus>(&mut self, bus: &mut B) -> u16 {
-        let lo = bus.read(self.sp);
-        self.sp = self.sp.wrapping_add(1);
-        let hi = bus.read(self.sp);
-        self.sp = self.sp.wrapping_add(1);
-        u16::from_be_bytes([hi, lo])
+    fn pop(&mut self) -> Result<u16, A::Miss> {
+        let sp = self.cpu.sp;
+        let lo = self.read(sp)?;
+        let hi = self.read(sp.wrapping_add(1))?;
+        self.cpu.sp = sp.wrapping_add(2);
+        Ok(u16::from_le_bytes([lo, hi]))
     }
 
+    /// Returns whether the jump was taken, and how far.
     #[inline(always)]
-    fn test(&self, cond: Cond) -> bool {
-        match cond {
-            Cond::NotZero => self.flags.zero != 0,
-            Cond::Zero => self.flags.zero == 0,
-            Cond::NotCarry => !self.flags.carry,
-            Cond::Carry => self.flags.carry,
+    fn jr(&mut self, taken: bool) -> Option<i8> {
+        let e = self.imm8() as i8;
+        if !taken {
+            return None;
         }
+        self.idle();
+        self.at.jump(self.at.pc().wrapping_add(e as u16));
+        Some(e)
     }
 
     #[inline(always)]
-    fn jr<B: Bus>(&mut self, bus: &mut B, taken: bool) {
-        let e = self.imm8(bus) as i8;
+    fn jp(&mut self, taken: bool) {
+        let target = self.imm16();
         if taken {
-            bus.idle();
-            self.pc = self.pc.wrapping_add(e as u16);
+            self.idle();
+            self.at.jump(target);
         }
     }
 
     #[inline(always)]
-    fn jp<B: Bus>(&mut self, bus: &mut B, taken: bool) {
-        let target = self.imm16(bus);
+    fn call(&mut self, taken: bool) -> Result<(), A::Miss> {
+        let target = self.imm16();
         if taken {
-            bus.idle();
-            self.pc = target;
+            self.rst(target)?;
         }
+        Ok(())
     }
 
     #[inline(always)]
-    fn call<B: Bus>(&mut self, bus: &mut B, taken: bool) {
-        let target = self.imm16(bus);
-        if taken {
-            self.rst(bus, target);
-        }
+    fn rst(&mut self, target: u16) -> Result<(), A::Miss> {
+        self.idle_at(self.cpu.sp)?;
+        self.push(self.at.pc())?;
+        self.at.jump(target);
+        Ok(())
     }
 
     #[inline(always)]
-    fn rst<B: Bus>(&mut self, bus: &mut B, target: u16) {
-        bus.idle_at(self.sp);
-        self.push(bus, self.pc);
-        self.pc = target;
-    }
-
-    #[inline(always)]
-    fn ret<B: Bus>(&mut self, bus: &mut B) {
-        self.pc = self.pop(bus);
-        bus.idle();
-    }
-
-    #[inline(always)]
-    fn ret_if<B: Bus>(&mut self, bus: &mut B, taken: bool) {
-        bus.idle();
-        if taken {
-            self.ret(bus);
-        }
-    }
-
-    #[inline(always)]
-    fn add(&mut self, v: u8, carry: bool) {
-        let sum = u16::from(self.a) + u16::from(v) + u16::from(carry);
-        let r = sum as u8;
-        self.flags = Flags { zero: r, subtract: false, half: self.a ^ v ^ r, carry: sum > 0xFF };
-        self.a = r;
-    }
-
-    #[inline(always)]
-    fn sub(&mut self, v: u8, carry: bool) {
-        self.a = self.compare(v, carry);
-    }
-
-    /// Sets the flags of A − v − carry and returns the difference.
-    #[inline(always)]
-    pub(super) fn compare(&mut self, v: u8, carry: bool) -> u8 {
-        let diff = u16::from(self.a).wrapping_sub(u16::from(v)).wrapping_sub(u16::from(carry));
-        let r = diff as u8;
-        self.flags = Flags { zero: r, subtract: true, half: self.a ^ v ^ r, carry: diff > 0xFF };
-        r
-    }
-
-    #[inline(always)]
-    pub(super) fn logic(&mut self, r: u8, half: u8) {
-        self.flags = Flags { zero: r, subtract: false, half, carry: false };
-        self.a = r;
-    }
-
-    #[inline(always)]
-    fn inc(&mut self, v: u8) -> u8 {
-        let r = v.wrapping_add(1);
-        self.flags = Flags { zero: r, subtract: false, half: v ^ r, carry: self.flags.carry };
-        // 0x1F -> 0x20 toggles bit 4 as the carry out of bit 3; `v ^ r` has it exactly then.
-        r
-    }
-
-    #[inline(always)]
-    fn dec(&mut self, v: u8) -> u8 {
-        let r = v.wrapping_sub(1);
-        self.flags = Flags { zero: r, subtract: true, half: v ^ r, carry: self.flags.carry };
-        r
-    }
-
-    #[inline(always)]
-    fn add_hl<B: Bus>(&mut self, bus: &mut B, v: u16) {
-        bus.idle();
-        let hl = self.hl();
-        let r = hl.wrapping_add(v);
-        self.flags.subtract = false;
-        self.flags.half = ((hl ^ v ^ r) >> 8) as u8;
-        self.flags.carry = r < hl;
-        self.set_hl(r);
+    fn ret(&mut self) -> Result<(), A::Miss> {
+        let target = self.pop()?;
+        self.at.jump(target);
+        self.idle();
+        Ok(())
     }
 
     /// SP plus a signed immediate, with its flags.
     #[inline(always)]
-    fn sp_plus<B: Bus>(&mut self, bus: &mut B) -> u16 {
-        let e = self.imm8(bus);
-        let lo = self.sp as u8;
+    fn sp_plus(&mut self) -> u16 {
+        let e = self.imm8();
+        let lo = self.cpu.sp as u8;
         let (sum, carry) = lo.overflowing_add(e);
-        self.flags = Flags { zero: 1, subtract: false, half: lo ^ e ^ sum, carry };
-        self.sp.wrapping_add(e as i8 as u16)
+        self.cpu.flags = Flags { zero: 1, subtract: false, half: lo ^ e ^ sum, carry };
+        self.cpu.sp.wrapping_add(e as i8 as u16)
     }
 
     #[inline(always)]
-    fn daa(&mut self) {
-        let Flags { subtract, carry, half, .. } = self.flags;
-        let mut adjust = 0u8;
-        let mut c = carry;
-        if half & 0x10 != 0 || (!subtract && self.a & 0x0F > 9) {
-            adjust |= 0x06;
-        }
-        if carry || (!subtract && self.a > 0x99) {
-            adjust |= 0x60;
-            c = true;
-        }
-        self.a = if subtract { self.a.wrapping_sub(adjust) } else { self.a.wrapping_add(adjust) };
-        self.flags = Flags { zero: self.a, subtract, half: 0, carry: c };
-    }
-
-    #[inline(always)]
-    fn shifted(&mut self, r: u8, carry: bool) -> u8 {
-        self.flags = Flags { zero: r, subtract: false, half: 0, carry };
-        r
-    }
-
-    #[inline(always)]
-    fn rlc(&mut self, v: u8) -> u8 {
-        self.shifted(v.rotate_left(1), v & 0x80 != 0)
-    }
-    #[inline(always)]
-    fn rrc(&mut self, v: u8) -> u8 {
-        self.shifted(v.rotate_right(1), v & 1 != 0)
-    }
-    #[inline(always)]
-    fn rl(&mut self, v: u8) -> u8 {
-        let c = u8::from(self.flags.carry);
-        self.shifted(v << 1 | c, v & 0x80 != 0)
-    }
-    #[inline(always)]
-    fn rr(&mut self, v: u8) -> u8 {
-        let c = u8::from(self.flags.carry);
-        self.shifted(v >> 1 | c << 7, v & 1 != 0)
-    }
-
-    #[inline(always)]
-    fn halt<B: Bus>(&mut self, bus: &mut B) {
-        if bus.pending() == 0 || !bus.has_halt_bug() {
-            self.mode = Mode::Halted;
-        } else if self.ime {
+    fn halt(&mut self) -> Result<(), A::Miss> {
+        let bus = self.bus.whole()?;
+        let pending = bus.pending() != 0;
+        if !pending || !bus.has_halt_bug() {
+            self.cpu.mode = Mode::Halted;
+        } else if self.cpu.ime {
             // Only `EI; HALT` with a request already up comes here: the handler returns to HALT.
-            self.pc = self.pc.wrapping_sub(1);
+            self.at.jump(self.at.pc().wrapping_sub(1));
         } else {
-            self.halt_bug = true;
+            self.cpu.halt_bug = true;
         }
         bus.attention();
+        Ok(())
     }
 
-    /// Executes one opcode whose fetch has already happened.
+    #[inline(always)]
+    fn stop(&mut self) -> Result<(), A::Miss> {
+        self.imm8();
+        let bus = self.bus.whole()?;
+        if bus.stop() {
+            self.cpu.mode = Mode::Stopped;
+        }
+        bus.attention();
+        Ok(())
+    }
+
     #[inline(always)]
     #[allow(clippy::match_same_arms)] // in the order of the opcode table
-    pub(super) fn execute<B: Bus>(&mut self, bus: &mut B, op: u8) {
-        macro_rules! ld {
-            ($d:ident, $s:ident) => {
-                self.$d = self.$s
-            };
-        }
-        macro_rules! ld_from_hl {
-            ($d:ident) => {
-                self.$d = bus.read(self.hl())
-            };
-        }
-        macro_rules! ld_to_hl {
-            ($s:ident) => {
-                bus.write(self.hl(), self.$s)
-            };
-        }
-        macro_rules! alu_row {
-            ($s:expr, $which:expr) => {{
-                let v = $s;
-                match $which {
-                    0 => self.add(v, false),
-                    1 => self.add(v, self.flags.carry),
-                    2 => self.sub(v, false),
-                    3 => self.sub(v, self.flags.carry),
-                    4 => self.logic(self.a & v, 0x10),
-                    5 => self.logic(self.a ^ v, 0),
-                    6 => self.logic(self.a | v, 0),
-                    _ => {
-                        self.compare(v, false);
-                    }
-                }
-            }};
-        }
-        macro_rules! inc16 {
-            ($get:ident, $set:ident, $delta:expr) => {{
-                let v = self.$get();
-                bus.idle_at(v);
-                self.$set(v.wrapping_add($delta));
-            }};
-        }
-        match op {
+    pub(super) fn first<const OP: u8>(&mut self) -> Result<(), A::Miss> {
+        match OP {
             0x00 => {}
-            0x10 => {
-                self.imm8(bus);
-                if bus.stop() {
-                    self.mode = Mode::Stopped;
-                }
-                bus.attention();
-            }
+            0x10 => self.stop()?,
             0x20 => {
-                let back = self.pc.wrapping_sub(1);
-                let taken = self.test(Cond::NotZero);
-                self.jr(bus, taken);
-                if taken {
-                    self.skip_idle_loop(bus, back.wrapping_sub(self.pc));
+                let taken = holds(self.cpu.flags, OP);
+                if let Some(e) = self.jr(taken) {
+                    self.skip_idle_loop(e);
                 }
             }
-            0x30 => self.jr(bus, self.test(Cond::NotCarry)),
-            0x18 => self.jr(bus, true),
-            0x28 => self.jr(bus, self.test(Cond::Zero)),
-            0x38 => self.jr(bus, self.test(Cond::Carry)),
-
-            0x01 => {
-                let v = self.imm16(bus);
-                self.set_bc(v);
+            0x18 => {
+                self.jr(true);
             }
-            0x11 => {
-                let v = self.imm16(bus);
-                self.set_de(v);
-            }
-            0x21 => {
-                let v = self.imm16(bus);
-                self.set_hl(v);
-            }
-            0x31 => self.sp = self.imm16(bus),
-
-            0x02 => bus.write(self.bc(), self.a),
-            0x12 => bus.write(self.de(), self.a),
-            0x22 => {
-                let hl = self.hl();
-                self.set_hl(hl.wrapping_add(1));
-                bus.write(hl, self.a);
-            }
-            0x32 => {
-                let hl = self.hl();
-                self.set_hl(hl.wrapping_sub(1));
-                bus.write(hl, self.a);
-            }
-            0x0A => self.a = bus.read(self.bc()),
-            0x1A => self.a = bus.read(self.de()),
-            0x2A => {
-                let hl = self.hl();
-                self.set_hl(hl.wrapping_add(1));
-                self.a = bus.read(hl);
-            }
-            0x3A => {
-                let hl = self.hl();
-                self.set_hl(hl.wrapping_sub(1));
-                self.a = bus.read(hl);
+            0x28 | 0x30 | 0x38 => {
+                self.jr(holds(self.cpu.flags, OP));
             }
 
-            0x03 => inc16!(bc, set_bc, 1),
-            0x13 => inc16!(de, set_de, 1),
-            0x23 => inc16!(hl, set_hl, 1),
-            0x33 => {
-                bus.idle_at(self.sp);
-                self.sp = self.sp.wrapping_add(1);
+            0x01 | 0x11 | 0x21 | 0x31 => {
+                let v = self.imm16();
+                self.set_pair(OP, v);
             }
-            0x0B => inc16!(bc, set_bc, 0xFFFF),
-            0x1B => inc16!(de, set_de, 0xFFFF),
-            0x2B => inc16!(hl, set_hl, 0xFFFF),
-            0x3B => {
-                bus.idle_at(self.sp);
-                self.sp = self.sp.wrapping_sub(1);
+            0x02 | 0x12 | 0x22 | 0x32 => {
+                let (at, hl) = self.pointer(OP);
+                self.write(at, self.cpu.a)?;
+                if OP >= 0x22 {
+                    self.cpu.hl = Pair::new(hl);
+                }
             }
-
-            0x04 => self.b = self.inc(self.b),
-            0x0C => self.c = self.inc(self.c),
-            0x14 => self.d = self.inc(self.d),
-            0x1C => self.e = self.inc(self.e),
-            0x24 => self.h = self.inc(self.h),
-            0x2C => self.l = self.inc(self.l),
-            0x3C => self.a = self.inc(self.a),
-            0x34 => {
-                let v = bus.read(self.hl());
-                let r = self.inc(v);
-                bus.write(self.hl(), r);
+            0x0A | 0x1A | 0x2A | 0x3A => {
+                let (at, hl) = self.pointer(OP);
+                self.cpu.a = self.read(at)?;
+                if OP >= 0x2A {
+                    self.cpu.hl = Pair::new(hl);
+                }
             }
-            0x05 => self.b = self.dec(self.b),
-            0x0D => self.c = self.dec(self.c),
-            0x15 => self.d = self.dec(self.d),
-            0x1D => self.e = self.dec(self.e),
-            0x25 => self.h = self.dec(self.h),
-            0x2D => self.l = self.dec(self.l),
-            0x3D => self.a = self.dec(self.a),
-            0x35 => {
-                let v = bus.read(self.hl());
-                let r = self.dec(v);
-                bus.write(self.hl(), r);
+            0x03 | 0x13 | 0x23 | 0x33 => {
+                let v = self.pair(OP);
+                self.idle_at(v)?;
+                self.set_pair(OP, v.wrapping_add(1));
             }
-
-            0x06 => self.b = self.imm8(bus),
-            0x0E => self.c = self.imm8(bus),
-            0x16 => self.d = self.imm8(bus),
-            0x1E => self.e = self.imm8(bus),
-            0x26 => self.h = self.imm8(bus),
-            0x2E => self.l = self.imm8(bus),
-            0x3E => self.a = self.imm8(bus),
-            0x36 => {
-                let v = self.imm8(bus);
-                bus.write(self.hl(), v);
+            0x0B | 0x1B | 0x2B | 0x3B => {
+                let v = self.pair(OP);
+                self.idle_at(v)?;
+                self.set_pair(OP, v.wrapping_sub(1));
             }
-
-            0x07 => {
-                self.a = self.rlc(self.a);
-                self.flags.zero = 1;
+            0x09 | 0x19 | 0x29 | 0x39 => {
+                self.idle();
+                let v = self.pair(OP);
+                self.cpu.add_hl(v);
             }
-            0x0F => {
-                self.a = self.rrc(self.a);
-                self.flags.zero = 1;
-            }
-            0x17 => {
-                self.a = self.rl(self.a);
-                self.flags.zero = 1;
-            }
-            0x1F => {
-                self.a = self.rr(self.a);
-                self.flags.zero = 1;
-            }
-            0x27 => self.daa(),
-            0x2F => {
-                self.a = !self.a;
-                self.flags.subtract = true;
-                self.flags.half = 0x10;
-            }
-            0x37 => {
-                self.flags.subtract = false;
-                self.flags.half = 0;
-                self.flags.carry = true;
-            }
-            0x3F => {
-                self.flags.subtract = false;
-                self.flags.half = 0;
-                self.flags.carry = !self.flags.carry;
-            }
-
             0x08 => {
-                let addr = self.imm16(bus);
-                let [hi, lo] = self.sp.to_be_bytes();
-                bus.write(addr, lo);
-                bus.write(addr.wrapping_add(1), hi);
+                let addr = self.imm16();
+                let [hi, lo] = self.cpu.sp.to_be_bytes();
+                self.write(addr, lo)?;
+                self.write(addr.wrapping_add(1), hi)?;
             }
-            0x09 => self.add_hl(bus, self.bc()),
-            0x19 => self.add_hl(bus, self.de()),
-            0x29 => self.add_hl(bus, self.hl()),
-            0x39 => self.add_hl(bus, self.sp),
 
-            0x40 => {}
-            0x41 => ld!(b, c),
-            0x42 => ld!(b, d),
-            0x43 => ld!(b, e),
-            0x44 => ld!(b, h),
-            0x45 => ld!(b, l),
-            0x46 => ld_from_hl!(b),
-            0x47 => ld!(b, a),
-            0x48 => ld!(c, b),
-            0x49 => {}
-            0x4A => ld!(c, d),
-            0x4B => ld!(c, e),
-            0x4C => ld!(c, h),
-            0x4D => ld!(c, l),
-            0x4E => ld_from_hl!(c),
-            0x4F => ld!(c, a),
-            0x50 => ld!(d, b),
-            0x51 => ld!(d, c),
-            0x52 => {}
-            0x53 => ld!(d, e),
-            0x54 => ld!(d, h),
-            0x55 => ld!(d, l),
-            0x56 => ld_from_hl!(d),
-            0x57 => ld!(d, a),
-            0x58 => ld!(e, b),
-            0x59 => ld!(e, c),
-            0x5A => ld!(e, d),
-            0x5B => {}
-            0x5C => ld!(e, h),
-            0x5D => ld!(e, l),
-            0x5E => ld_from_hl!(e),
-            0x5F => ld!(e, a),
-            0x60 => ld!(h, b),
-            0x61 => ld!(h, c),
-            0x62 => ld!(h, d),
-            0x63 => ld!(h, e),
-            0x64 => {}
-            0x65 => ld!(h, l),
-            0x66 => ld_from_hl!(h),
-            0x67 => ld!(h, a),
-            0x68 => ld!(l, b),
-            0x69 => ld!(l, c),
-            0x6A => ld!(l, d),
-            0x6B => ld!(l, e),
-            0x6C => ld!(l, h),
-            0x6D => {}
-            0x6E => ld_from_hl!(l),
-            0x6F => ld!(l, a),
-            0x70 => ld_to_hl!(b),
-            0x71 => ld_to_hl!(c),
-            0x72 => ld_to_hl!(d),
-            0x73 => ld_to_hl!(e),
-            0x74 => ld_to_hl!(h),
-            0x75 => ld_to_hl!(l),
-            0x76 => self.halt(bus),
-            0x77 => ld_to_hl!(a),
-            0x78 => ld!(a, b),
-            0x79 => ld!(a, c),
-            0x7A => ld!(a, d),
-            0x7B => ld!(a, e),
-            0x7C => ld!(a, h),
-            0x7D => ld!(a, l),
-            0x7E => ld_from_hl!(a),
-            0x7F => {}
+            0x04 | 0x0C | 0x14 | 0x1C | 0x24 | 0x2C | 0x34 | 0x3C => {
+                let v = self.get(OP >> 3)?;
+                self.set(OP >> 3, v.wrapping_add(1))?;
+                self.cpu.flag_inc(v);
+            }
+            0x05 | 0x0D | 0x15 | 0x1D | 0x25 | 0x2D | 0x35 | 0x3D => {
+                let v = self.get(OP >> 3)?;
+                self.set(OP >> 3, v.wrapping_sub(1))?;
+                self.cpu.flag_dec(v);
+            }
+            0x06 | 0x0E | 0x16 | 0x1E | 0x26 | 0x2E | 0x36 | 0x3E => {
+                let v = self.imm8();
+                self.set(OP >> 3, v)?;
+            }
 
-            0x80 => alu_row!(self.b, 0),
-            0x81 => alu_row!(self.c, 0),
-            0x82 => alu_row!(self.d, 0),
-            0x83 => alu_row!(self.e, 0),
-            0x84 => alu_row!(self.h, 0),
-            0x85 => alu_row!(self.l, 0),
-            0x86 => alu_row!(bus.read(self.hl()), 0),
-            0x87 => alu_row!(self.a, 0),
-            0x88 => alu_row!(self.b, 1),
-            0x89 => alu_row!(self.c, 1),
-            0x8A => alu_row!(self.d, 1),
-            0x8B => alu_row!(self.e, 1),
-            0x8C => alu_row!(self.h, 1),
-            0x8D => alu_row!(self.l, 1),
-            0x8E => alu_row!(bus.read(self.hl()), 1),
-            0x8F => alu_row!(self.a, 1),
-            0x90 => alu_row!(self.b, 2),
-            0x91 => alu_row!(self.c, 2),
-            0x92 => alu_row!(self.d, 2),
-            0x93 => alu_row!(self.e, 2),
-            0x94 => alu_row!(self.h, 2),
-            0x95 => alu_row!(self.l, 2),
-            0x96 => alu_row!(bus.read(self.hl()), 2),
-            0x97 => alu_row!(self.a, 2),
-            0x98 => alu_row!(self.b, 3),
-            0x99 => alu_row!(self.c, 3),
-            0x9A => alu_row!(self.d, 3),
-            0x9B => alu_row!(self.e, 3),
-            0x9C => alu_row!(self.h, 3),
-            0x9D => alu_row!(self.l, 3),
-            0x9E => alu_row!(bus.read(self.hl()), 3),
-            0x9F => alu_row!(self.a, 3),
-            0xA0 => alu_row!(self.b, 4),
-            0xA1 => alu_row!(self.c, 4),
-            0xA2 => alu_row!(self.d, 4),
-            0xA3 => alu_row!(self.e, 4),
-            0xA4 => alu_row!(self.h, 4),
-            0xA5 => alu_row!(self.l, 4),
-            0xA6 => alu_row!(bus.read(self.hl()), 4),
-            0xA7 => alu_row!(self.a, 4),
-            0xA8 => alu_row!(self.b, 5),
-            0xA9 => alu_row!(self.c, 5),
-            0xAA => alu_row!(self.d, 5),
-            0xAB => alu_row!(self.e, 5),
-            0xAC => alu_row!(self.h, 5),
-            0xAD => alu_row!(self.l, 5),
-            0xAE => alu_row!(bus.read(self.hl()), 5),
-            0xAF => alu_row!(self.a, 5),
-            0xB0 => alu_row!(self.b, 6),
-            0xB1 => alu_row!(self.c, 6),
-            0xB2 => alu_row!(self.d, 6),
-            0xB3 => alu_row!(self.e, 6),
-            0xB4 => alu_row!(self.h, 6),
-            0xB5 => alu_row!(self.l, 6),
-            0xB6 => alu_row!(bus.read(self.hl()), 6),
-            0xB7 => alu_row!(self.a, 6),
-            0xB8 => alu_row!(self.b, 7),
-            0xB9 => alu_row!(self.c, 7),
-            0xBA => alu_row!(self.d, 7),
-            0xBB => alu_row!(self.e, 7),
-            0xBC => alu_row!(self.h, 7),
-            0xBD => alu_row!(self.l, 7),
-            0xBE => alu_row!(bus.read(self.hl()), 7),
-            0xBF => alu_row!(self.a, 7),
-            0xC6 => alu_row!(self.imm8(bus), 0),
-            0xCE => alu_row!(self.imm8(bus), 1),
-            0xD6 => alu_row!(self.imm8(bus), 2),
-            0xDE => alu_row!(self.imm8(bus), 3),
-            0xE6 => alu_row!(self.imm8(bus), 4),
-            0xEE => alu_row!(self.imm8(bus), 5),
-            0xF6 => alu_row!(self.imm8(bus), 6),
-            0xFE => alu_row!(self.imm8(bus), 7),
+            0x07 | 0x0F | 0x17 | 0x1F => {
+                let (r, carry) = shift(OP >> 3, self.cpu.a, self.cpu.flags.carry);
+                self.cpu.a = r;
+                self.cpu.flags = Flags { zero: 1, subtract: false, half: 0, carry };
+            }
+            0x27 => self.cpu.daa(),
+            0x2F => {
+                self.cpu.a = !self.cpu.a;
+                self.cpu.flags.subtract = true;
+                self.cpu.flags.half = 0x10;
+            }
+            0x37 | 0x3F => {
+                let carry = OP == 0x37 || !self.cpu.flags.carry;
+                self.cpu.flags = Flags { subtract: false, half: 0, carry, ..self.cpu.flags };
+            }
 
-            0xC0 => self.ret_if(bus, self.test(Cond::NotZero)),
-            0xC8 => self.ret_if(bus, self.test(Cond::Zero)),
-            0xD0 => self.ret_if(bus, self.test(Cond::NotCarry)),
-            0xD8 => self.ret_if(bus, self.test(Cond::Carry)),
-            0xC9 => self.ret(bus),
+            0x76 => self.halt()?,
+            0x40..=0x7F => {
+                let v = self.get(OP)?;
+                self.set(OP >> 3, v)?;
+            }
+            0x80..=0xBF => {
+                let v = self.get(OP)?;
+                self.cpu.arithmetic(OP >> 3, v);
+            }
+            0xC6 | 0xCE | 0xD6 | 0xDE | 0xE6 | 0xEE | 0xF6 | 0xFE => {
+                let v = self.imm8();
+                self.cpu.arithmetic(OP >> 3, v);
+            }
+
+            0xC0 | 0xC8 | 0xD0 | 0xD8 => {
+                self.idle();
+                if holds(self.cpu.flags, OP) {
+                    self.ret()?;
+                }
+            }
+            0xC9 => self.ret()?,
             0xD9 => {
-                self.ret(bus);
-                self.ime = true;
-                bus.attention();
+                self.bus.whole()?.attention();
+                self.ret()?;
+                self.cpu.ime = true;
             }
-
-            0xC1 => {
-                let v = self.pop(bus);
-                self.set_bc(v);
-            }
-            0xD1 => {
-                let v = self.pop(bus);
-                self.set_de(v);
-            }
-            0xE1 => {
-                let v = self.pop(bus);
-                self.set_hl(v);
+            0xC1 | 0xD1 | 0xE1 => {
+                let v = self.pop()?;
+                self.set_pair(OP, v);
             }
             0xF1 => {
-                let [a, f] = self.pop(bus).to_be_bytes();
-                self.a = a;
-                self.flags = Flags::from_byte(f);
+                let [a, f] = self.pop()?.to_be_bytes();
+                self.cpu.a = a;
+                self.cpu.flags = Flags::from_byte(f);
             }
-            0xC5 => {
-                bus.idle_at(self.sp);
-                self.push(bus, self.bc());
-            }
-            0xD5 => {
-                bus.idle_at(self.sp);
-                self.push(bus, self.de());
-            }
-            0xE5 => {
-                bus.idle_at(self.sp);
-                self.push(bus, self.hl());
-            }
-            0xF5 => {
-                bus.idle_at(self.sp);
-                let af = u16::from_be_bytes([self.a, self.flags.byte()]);
-                self.push(bus, af);
+            0xC5 | 0xD5 | 0xE5 | 0xF5 => {
+                self.idle_at(self.cpu.sp)?;
+                let v = match OP {
+                    0xF5 => u16::from_be_bytes([self.cpu.a, self.cpu.flags.byte()]),
+                    _ => self.pair(OP),
+                };
+                self.push(v)?;
             }
 
-            0xC2 => self.jp(bus, self.test(Cond::NotZero)),
-            0xCA => self.jp(bus, self.test(Cond::Zero)),
-            0xD2 => self.jp(bus, self.test(Cond::NotCarry)),
-            0xDA => self.jp(bus, self.test(Cond::Carry)),
-            0xC3 => self.jp(bus, true),
-            0xE9 => self.pc = self.hl(),
-            0xC4 => self.call(bus, self.test(Cond::NotZero)),
-            0xCC => self.call(bus, self.test(Cond::Zero)),
-            0xD4 => self.call(bus, self.test(Cond::NotCarry)),
-            0xDC => self.call(bus, self.test(Cond::Carry)),
-            0xCD => self.call(bus, true),
+            0xC2 | 0xCA | 0xD2 | 0xDA => self.jp(holds(self.cpu.flags, OP)),
+            0xC3 => self.jp(true),
+            0xE9 => self.at.jump(self.cpu.hl.get()),
+            0xC4 | 0xCC | 0xD4 | 0xDC => self.call(holds(self.cpu.flags, OP))?,
+            0xCD => self.call(true)?,
             0xC7 | 0xCF | 0xD7 | 0xDF | 0xE7 | 0xEF | 0xF7 | 0xFF => {
-                self.rst(bus, u16::from(op & 0x38));
+                self.rst(u16::from(OP & 0x38))?;
             }
 
             0xE0 => {
-                let lo = self.imm8(bus);
-                bus.write(0xFF00 | u16::from(lo), self.a);
+                let lo = self.imm8();
+                self.write(0xFF00 | u16::from(lo), self.cpu.a)?;
             }
             0xF0 => {
-                let lo = self.imm8(bus);
-                self.a = bus.read(0xFF00 | u16::from(lo));
+                let lo = self.imm8();
+                self.cpu.a = self.read(0xFF00 | u16::from(lo))?;
             }
-            0xE2 => bus.write(0xFF00 | u16::from(self.c), self.a),
-            0xF2 => self.a = bus.read(0xFF00 | u16::from(self.c)),
+            0xE2 => self.write(0xFF00 | u16::from(self.cpu.bc.low()), self.cpu.a)?,
+            0xF2 => self.cpu.a = self.read(0xFF00 | u16::from(self.cpu.bc.low()))?,
             0xEA => {
-                let addr = self.imm16(bus);
-                bus.write(addr, self.a);
+                let addr = self.imm16();
+                self.write(addr, self.cpu.a)?;
             }
             0xFA => {
-                let addr = self.imm16(bus);
-                self.a = bus.read(addr);
+                let addr = self.imm16();
+                self.cpu.a = self.read(addr)?;
             }
             0xE8 => {
-                let v = self.sp_plus(bus);
-                bus.idle();
-                bus.idle();
-                self.sp = v;
+                let v = self.sp_plus();
+                self.idle();
+                self.idle();
+                self.cpu.sp = v;
             }
             0xF8 => {
-                let v = self.sp_plus(bus);
-                bus.idle();
-                self.set_hl(v);
+                let v = self.sp_plus();
+                self.idle();
+                self.cpu.hl = Pair::new(v);
             }
             0xF9 => {
-                bus.idle_at(self.hl());
-                self.sp = self.hl();
+                self.idle_at(self.cpu.hl.get())?;
+                self.cpu.sp = self.cpu.hl.get();
             }
             0xF3 => {
-                self.ime = false;
-                self.ei_pending = false;
+                self.cpu.ime = false;
+                self.cpu.ei_pending = false;
             }
             0xFB => {
-                if !self.ime {
-                    self.ei_pending = true;
-                    bus.attention();
+                if !self.cpu.ime {
+                    self.bus.whole()?.attention();
+                    self.cpu.ei_pending = true;
                 }
             }
-            0xCB => {
-                let cb = self.imm8(bus);
-                self.execute_cb(bus, cb);
-            }
+            0xCB => {} // `second`
             0xD3 | 0xDB | 0xDD | 0xE3 | 0xE4 | 0xEB | 0xEC | 0xED | 0xF4 | 0xFC | 0xFD => {
-                self.mode = Mode::Locked;
-                bus.attention();
+                self.bus.whole()?.attention();
+                self.cpu.mode = Mode::Locked;
             }
         }
+        Ok(())
     }
 
     #[inline(always)]
-    fn execute_cb<B: Bus>(&mut self, bus: &mut B, op: u8) {
-        let v = match op & 7 {
-            0 => self.b,
-            1 => self.c,
-            2 => self.d,
-            3 => self.e,
-            4 => self.h,
-            5 => self.l,
-            6 => bus.read(self.hl()),
-            _ => self.a,
-        };
-        let bit = op >> 3 & 7;
-        let r = match op >> 6 {
-            0 => match bit {
-                0 => self.rlc(v),
-                1 => self.rrc(v),
-                2 => self.rl(v),
-                3 => self.rr(v),
-                4 => self.shifted(v << 1, v & 0x80 != 0),
-                5 => self.shifted((v as i8 >> 1) as u8, v & 1 != 0),
-                6 => self.shifted(v.rotate_left(4), false),
-                _ => self.shifted(v >> 1, v & 1 != 0),
-            },
-            1 => {
-                self.flags.zero = v & 1 << bit;
-                self.flags.subtract = false;
-                self.flags.half = 0x10;
-                return;
+    fn second<const OP: u8>(&mut self) -> Result<(), A::Miss> {
+        let v = self.get(OP)?;
+        let bit = 1 << (OP >> 3 & 7);
+        match OP >> 6 {
+            0 => {
+                let (r, carry) = shift(OP >> 3, v, self.cpu.flags.carry);
+                self.set(OP, r)?;
+                self.cpu.flags = Flags { zero: r, subtract: false, half: 0, carry };
             }
-            2 => v & !(1 << bit),
-            _ => v | 1 << bit,
-        };
-        match op & 7 {
-            0 => self.b = r,
-            1 => self.c = r,
-            2 => self.d = r,
-            3 => self.e = r,
-            4 => self.h = r,
-            5 => self.l = r,
-            6 => bus.write(self.hl(), r),
-            _ => self.a = r,
+            1 => {
+                let carry = self.cpu.flags.carry;
+                self.cpu.flags = Flags { zero: v & bit, subtract: false, half: 0x10, carry };
+            }
+            2 => self.set(OP, v & !bit)?,
+            _ => self.set(OP, v | bit)?,
         }
+        Ok(())
+    }
+}
+
+/// Shifts and rotations by their number in the opcode, with the carry out.
+#[inline(always)]
+fn shift(kind: u8, v: u8, carry: bool) -> (u8, bool) {
+    let c = u8::from(carry);
+    match kind & 7 {
+        0 => (v.rotate_left(1), v & 0x80 != 0),
+        1 => (v.rotate_right(1), v & 1 != 0),
+        2 => (v << 1 | c, v & 0x80 != 0),
+        3 => (v >> 1 | c << 7, v & 1 != 0),
+        4 => (v << 1, v & 0x80 != 0),
+        5 => ((v as i8 >> 1) as u8, v & 1 != 0),
+        6 => (v.rotate_left(4), false),
+        _ => (v >> 1, v & 1 != 0),
+    }
+}
+
+pub(super) fn first<A: Access, const OP: u8>(cpu: &mut Cpu, bus: &mut A, code: u64, at: At) -> At {
+    let mut turn = Turn { cpu: &mut *cpu, bus: &mut *bus, code, at };
+    turn.begin();
+    if OP == 0xCB {
+        let second = turn.imm8();
+        return Table::<A>::SECOND[usize::from(second)](cpu, bus, code, at);
+    }
+    match turn.first::<OP>() {
+        Ok(()) => turn.at,
+        Err(miss) => A::elsewhere(cpu, bus, miss, code, at),
+    }
+}
+
+/// Both bytes have been fetched; `at` is before them.
+fn second<A: Access, const OP: u8>(cpu: &mut Cpu, bus: &mut A, code: u64, at: At) -> At {
+    let mut turn = Turn { cpu: &mut *cpu, bus: &mut *bus, code, at };
+    turn.at.pass(2 * A::DOTS);
+    turn.at.advance(2);
+    match turn.second::<OP>() {
+        Ok(()) => turn.at,
+        Err(miss) => A::elsewhere(cpu, bus, miss, code, at),
     }
 }

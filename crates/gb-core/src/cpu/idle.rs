@@ -5,7 +5,7 @@
 //! changes only with the PPU's next phase. A bus that has to look up after every instruction leaves
 //! no room to skip, so strict frames run every iteration; both must end in the same state.
 
-use super::{Bus, Cpu, Flags};
+use super::{access::Access, exec::Turn};
 
 /// T-cycles of `dec r; jr nz` and of `ldh a,(n); and n; jr nz`, taken.
 const COUNTDOWN: u64 = 4 + 12;
@@ -13,62 +13,52 @@ const POLL: u64 = 12 + 8 + 12;
 /// T-cycles from the start of an iteration of the second to its read.
 const POLL_READS: u64 = 12;
 
-impl Cpu {
-    /// A `jr nz` was just taken that stands `length` bytes behind its target.
+impl<A: Access> Turn<'_, A> {
+    /// A `jr nz` was just taken, `e` bytes far.
     #[inline(always)]
-    pub(super) fn skip_idle_loop<B: Bus>(&mut self, bus: &mut B, length: u16) {
-        match length {
-            1 => self.skip_countdown(bus),
-            4 => self.skip_poll(bus),
+    pub(super) fn skip_idle_loop(&mut self, e: i8) {
+        match e {
+            -3 => self.skip_countdown(),
+            -6 => self.skip_poll(),
             _ => {}
         }
     }
 
-    #[inline(always)]
-    fn skip_countdown<B: Bus>(&mut self, bus: &mut B) {
-        let op = match bus.glance(self.pc) {
+    fn skip_countdown(&mut self) {
+        let op = match self.bus.glance(self.at.pc()) {
             Some(op) if op & 0xC7 == 0x05 && op != 0x35 => op,
             _ => return,
         };
-        let counter = match op >> 3 & 7 {
-            0 => &mut self.b,
-            1 => &mut self.c,
-            2 => &mut self.d,
-            3 => &mut self.e,
-            4 => &mut self.h,
-            5 => &mut self.l,
-            _ => &mut self.a,
-        };
+        let counter = self.register(op >> 3);
         // The last iteration, whose jump is not taken, stays.
-        let n = (bus.room().saturating_sub(1) / COUNTDOWN).min(u64::from(counter.wrapping_sub(1)));
+        let room = self.bus.room(self.at).saturating_sub(1);
+        let n = (room / COUNTDOWN).min(u64::from(counter.wrapping_sub(1)));
         if n > 0 {
-            *counter = counter.wrapping_sub(n as u8);
-            let r = *counter;
-            let half = r ^ r.wrapping_add(1);
-            self.flags = Flags { zero: r, subtract: true, half, carry: self.flags.carry };
-            bus.skip(n * COUNTDOWN);
+            let r = counter.wrapping_sub(n as u8);
+            self.set_register(op >> 3, r);
+            self.cpu.flag_dec(r.wrapping_add(1));
+            self.bus.skip(&mut self.at, n * COUNTDOWN);
         }
     }
 
-    #[inline(always)]
-    fn skip_poll<B: Bus>(&mut self, bus: &mut B) {
-        let byte = |i: u16| bus.glance(self.pc.wrapping_add(i)).unwrap_or(0);
+    fn skip_poll(&mut self) {
+        let byte = |i: u16| self.bus.glance(self.at.pc().wrapping_add(i)).unwrap_or(0);
         let (op, register, test, n) = (byte(0), byte(1), byte(2), byte(3));
         if op != 0xF0 || !matches!(register, 0x41 | 0x44) || !matches!(test, 0xE6 | 0xFE) {
             return;
         }
-        let (value, steady) = bus.steady_line(register);
+        let (value, steady) = self.bus.steady_line(self.at, register);
         let reads = (steady + POLL - POLL_READS - 1) / POLL;
-        let n_skipped = reads.min(bus.room().saturating_sub(1) / POLL);
+        let n_skipped = reads.min(self.bus.room(self.at).saturating_sub(1) / POLL);
         let goes_on = if test == 0xE6 { value & n != 0 } else { value != n };
         if n_skipped > 0 && goes_on {
-            self.a = value;
+            self.cpu.a = value;
             if test == 0xE6 {
-                self.logic(value & n, 0x10);
+                self.cpu.logic(value & n, 0x10);
             } else {
-                self.compare(n, false);
+                self.cpu.compare(n, false);
             }
-            bus.skip(POLL * n_skipped);
+            self.bus.skip(&mut self.at, POLL * n_skipped);
         }
     }
 }

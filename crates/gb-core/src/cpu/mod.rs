@@ -1,18 +1,34 @@
 //! The SM83 processor behind a bus on which one access is one M-cycle.
 
+mod access;
+mod arithmetic;
 mod exec;
 mod flags;
 mod idle;
+mod plan;
+mod sequences;
 
+pub(crate) use access::{Access, At};
 pub use flags::Flags;
+pub(crate) use plan::{plan, Plan, BANK, UNPLANNED};
+use sequences::PLANS;
 
 use crate::state::{Malformed, Reader, State, Writer};
+use exec::Table;
 
 /// What the processor is connected to. Every method but the two of the interrupt lines takes one
 /// M-cycle (4 T-cycles), which the bus lets pass *before* the access takes effect.
 pub trait Bus {
     /// Reads a byte.
     fn read(&mut self, addr: u16) -> u8;
+    /// A further byte of the instruction, at `pc`; a bus that knows the program already finds it in
+    /// the lowest byte of `code`.
+    fn operand(&mut self, code: u64, pc: u16) -> u8 {
+        let _ = code;
+        self.read(pc)
+    }
+    /// An opcode was fetched. Takes no M-cycle where that was a `read`.
+    fn fetched(&mut self) {}
     /// Writes a byte.
     fn write(&mut self, addr: u16, value: u8);
     /// Lets an M-cycle without access pass.
@@ -32,10 +48,6 @@ pub trait Bus {
     fn acknowledge(&mut self, bit: u8);
     /// The processor changed something (IME, HALT) that decides whether it may run on undisturbed.
     fn attention(&mut self);
-    /// T-cycles that have passed.
-    fn clock(&self) -> u64 {
-        0
-    }
     /// T-cycles that may pass before the processor has to look up; zero where nothing is skipped.
     fn room(&self) -> u64 {
         0
@@ -48,15 +60,6 @@ pub trait Bus {
     fn glance(&self, addr: u16) -> Option<u8> {
         let _ = addr;
         None
-    }
-    /// What the PPU register FF00 + `low` (STAT or LY) reads now, and for how many T-cycles it will.
-    fn steady_line(&self, low: u8) -> (u8, u64) {
-        let _ = low;
-        (0, 0)
-    }
-    /// Whether the caller of [`Cpu::run`] has to look before the next instruction.
-    fn wants_attention(&self) -> bool {
-        true
     }
     /// `STOP` was executed: returns whether the processor stays stopped.
     fn stop(&mut self) -> bool;
@@ -76,6 +79,48 @@ pub enum Mode {
     Locked,
 }
 
+/// Two registers that make a pair, kept as its two addends.
+///
+/// So a pair is read as two numbers and an `or`, whichever was written last. A processor that was
+/// to read 16 bits at once, of which it has just written 8, would have to wait for the memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pair {
+    /// The high register times 256.
+    high: u16,
+    low: u16,
+}
+
+impl Pair {
+    /// The pair that reads as `v`.
+    #[inline(always)]
+    pub fn new(v: u16) -> Self {
+        Self { high: v & 0xFF00, low: v & 0xFF }
+    }
+    /// Both registers.
+    #[inline(always)]
+    pub fn get(self) -> u16 {
+        self.high | self.low
+    }
+    /// The first register (B, D, H).
+    #[inline(always)]
+    pub fn high(self) -> u8 {
+        (self.high >> 8) as u8
+    }
+    /// The second register (C, E, L).
+    #[inline(always)]
+    pub fn low(self) -> u8 {
+        self.low as u8
+    }
+    #[inline(always)]
+    fn set_high(&mut self, v: u8) {
+        self.high = u16::from(v) << 8;
+    }
+    #[inline(always)]
+    fn set_low(&mut self, v: u8) {
+        self.low = u16::from(v);
+    }
+}
+
 /// The processor's registers and latches.
 #[derive(Clone, Debug, Default)]
 pub struct Cpu {
@@ -83,18 +128,12 @@ pub struct Cpu {
     pub a: u8,
     /// F, in parts.
     pub flags: Flags,
-    /// B.
-    pub b: u8,
-    /// C.
-    pub c: u8,
-    /// D.
-    pub d: u8,
-    /// E.
-    pub e: u8,
-    /// H.
-    pub h: u8,
-    /// L.
-    pub l: u8,
+    /// BC.
+    pub bc: Pair,
+    /// DE.
+    pub de: Pair,
+    /// HL.
+    pub hl: Pair,
     /// Stack pointer.
     pub sp: u16,
     /// Program counter.
@@ -110,69 +149,41 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// BC.
-    #[inline(always)]
-    pub fn bc(&self) -> u16 {
-        u16::from_be_bytes([self.b, self.c])
-    }
-    /// DE.
-    #[inline(always)]
-    pub fn de(&self) -> u16 {
-        u16::from_be_bytes([self.d, self.e])
-    }
-    /// HL.
-    #[inline(always)]
-    pub fn hl(&self) -> u16 {
-        u16::from_be_bytes([self.h, self.l])
-    }
-    /// Sets BC.
-    #[inline(always)]
-    pub fn set_bc(&mut self, v: u16) {
-        [self.b, self.c] = v.to_be_bytes();
-    }
-    /// Sets DE.
-    #[inline(always)]
-    pub fn set_de(&mut self, v: u16) {
-        [self.d, self.e] = v.to_be_bytes();
-    }
-    /// Sets HL.
-    #[inline(always)]
-    pub fn set_hl(&mut self, v: u16) {
-        [self.h, self.l] = v.to_be_bytes();
-    }
-
-    /// Executes instructions until the bus asks for attention, at least one; returns the clock of
-    /// the bus.
-    ///
-    /// The bus is made in here and the registers are copied, so that both are local values which
-    /// the compiler can keep in registers.
-    #[inline(never)]
-    pub fn run<B: Bus>(&mut self, make_bus: impl FnOnce() -> B) -> u64 {
-        let mut bus = make_bus();
-        let mut cpu = self.clone();
-        loop {
-            cpu.step(&mut bus);
-            if bus.wants_attention() {
-                break;
-            }
-        }
-        *self = cpu;
-        bus.clock()
-    }
-
     /// Fetches and executes one instruction; interrupts are the caller's business.
     #[inline(always)]
     pub fn step<B: Bus>(&mut self, bus: &mut B) {
-        let op = bus.read(self.pc);
-        self.pc = self.pc.wrapping_add(1);
-        self.execute(bus, op);
+        self.step_at(bus, self.pc);
     }
 
-    /// As [`step`](Self::step), for the one instruction after the halt bug was triggered.
+    /// As [`step`](Self::step), for the one instruction after the halt bug was triggered, behind
+    /// whose opcode PC does not move.
     pub fn step_after_halt_bug<B: Bus>(&mut self, bus: &mut B) {
         self.halt_bug = false;
-        let op = bus.read(self.pc);
-        self.execute(bus, op);
+        self.step_at(bus, self.pc.wrapping_sub(1));
+    }
+
+    #[inline(always)]
+    fn step_at<B: Bus>(&mut self, bus: &mut B, pc: u16) {
+        let opcode = bus.read(self.pc);
+        self.pc = self.execute(bus, u64::from(opcode), At::new(pc, 0)).pc();
+    }
+
+    /// Executes the instruction whose opcode is the lowest byte of `code`.
+    #[inline(always)]
+    pub(crate) fn execute<A: Access>(&mut self, bus: &mut A, code: u64, at: At) -> At {
+        Table::<A>::FIRST[usize::from(code as u8)](self, bus, code, at)
+    }
+
+    /// Executes what is planned for a place of the program, whose bytes are `code`.
+    #[inline(always)]
+    pub(crate) fn execute_planned<A: Access>(
+        &mut self,
+        bus: &mut A,
+        planned: u16,
+        code: u64,
+        at: At,
+    ) -> At {
+        Table::<A>::PLANNED[usize::from(planned) % PLANS](self, bus, code, at)
     }
 
     /// Enters the handler of the most urgent pending interrupt: five M-cycles.
@@ -225,6 +236,18 @@ impl State for Mode {
     }
 }
 
+impl State for Pair {
+    fn save(&self, w: &mut Writer) {
+        self.get().save(w);
+    }
+    fn load(&mut self, r: &mut Reader<'_>) -> Result<(), Malformed> {
+        let mut v = 0u16;
+        v.load(r)?;
+        *self = Self::new(v);
+        Ok(())
+    }
+}
+
 impl State for Flags {
     fn save(&self, w: &mut Writer) {
         self.byte().save(w);
@@ -237,4 +260,4 @@ impl State for Flags {
     }
 }
 
-crate::state_fields!(Cpu { a, flags, b, c, d, e, h, l, sp, pc, ime, ei_pending, halt_bug, mode });
+crate::state_fields!(Cpu { a, flags, bc, de, hl, sp, pc, ime, ei_pending, halt_bug, mode });

@@ -8,7 +8,11 @@ use super::{
     oam::{row_address, Found},
     Ppu, Registers,
 };
-use crate::screen::{Colors, SPREAD};
+use crate::{
+    palettes::Choice,
+    screen::{Colors, SPREAD},
+    Revision,
+};
 
 /// Background attribute: tile data in VRAM bank 1 (also of sprites).
 pub(super) const BANK_1: u8 = 0x08;
@@ -20,14 +24,13 @@ const FLIP_Y: u8 = 0x40;
 const PRIORITY: u8 = 0x80;
 /// Where a sprite is opaque in a row of sprite pixels.
 const OPAQUE: u8 = 0x40;
-/// First of the sprites' colours in [`Table`].
+/// Of a background pixel: covers sprites that stand behind the background, whatever its colour.
+const COVERS: u8 = 0x40;
+/// Number of the first of the sprites' colours.
 pub(super) const OBJECTS: u8 = 32;
 
 /// The colours of a blank LCD: white on the hardware, BGP's colour 0 among these in the reference.
 pub(super) const BLANK: [u16; 4] = [0x7FFF, 0x1BEF, 0x6180, 0x0000];
-
-/// The colour of every palette entry: 32 of the background, 32 of sprites.
-pub(super) type Table = [u16; 64];
 
 /// A palette memory with its index register.
 #[derive(Clone, Debug)]
@@ -67,29 +70,16 @@ pub struct Color {
     by_position: bool,
     /// A DMG game: one palette each through BGP, OBP0 and OBP1, no attributes.
     pub(super) compatible: bool,
-    pub(super) pixels: Colors,
+    pub(super) revision: Revision,
+    pub(super) picture: Colors,
 }
-crate::state_fields!(Color { vram, bank, background, objects, by_position, compatible, pixels });
-
-impl crate::state::State for Colors {
-    fn save(&self, w: &mut crate::state::Writer) {
-        for pixel in self.as_flattened() {
-            pixel.save(w);
-        }
-    }
-    fn load(&mut self, r: &mut crate::state::Reader<'_>) -> Result<(), crate::state::Malformed> {
-        let bytes = r.take(2 * self.as_flattened().len())?;
-        for (pixel, b) in self.as_flattened_mut().iter_mut().zip(bytes.chunks_exact(2)) {
-            *pixel = u16::from_le_bytes([b[0], b[1]]);
-        }
-        Ok(())
-    }
-}
+crate::state_fields!(Color {
+    vram, bank, background, objects, by_position, compatible, picture,
+} skip { revision });
 
 impl Color {
     /// As the boot program leaves it, with white palettes; `compatible` for a DMG game.
-    #[expect(clippy::large_stack_arrays, reason = "goes into a box at once")]
-    pub(crate) fn new(compatible: bool) -> Self {
+    pub(crate) fn new(compatible: bool, revision: Revision) -> Self {
         Self {
             vram: [0; 0x2000],
             bank: 0,
@@ -97,8 +87,14 @@ impl Color {
             objects: Palettes { ram: [0xFF; 64], index: 0x90 },
             by_position: compatible,
             compatible,
-            pixels: [[0x7FFF; 160]; 144],
+            revision,
+            picture: Colors::filled(BLANK[0]),
         }
+    }
+
+    /// Sets the palettes of a DMG game.
+    pub(crate) fn choose(&mut self, choice: &Choice) {
+        self.set_palettes(&choice.background, choice.sprites.as_flattened());
     }
 
     /// Sets the first colours of the background's palettes and those of the sprites'.
@@ -112,8 +108,8 @@ impl Color {
     }
 
     /// The picture drawn last.
-    pub fn pixels(&self) -> &Colors {
-        &self.pixels
+    pub fn picture(&self) -> &Colors {
+        &self.picture
     }
 
     /// Whether a DMG game runs.
@@ -152,25 +148,28 @@ impl Color {
         }
     }
 
-    /// The colour behind every pair of palette and colour number.
-    pub(super) fn table(&self, regs: Registers) -> Table {
-        let mut table = [0; 64];
-        let (background, objects) = table.split_at_mut(32);
+    /// Gives a line the colours of this moment.
+    pub(super) fn take_palettes(&mut self, line: usize) {
+        let (background, objects) = self.picture.palettes[line].split_at_mut(32);
+        for i in 0..32 {
+            background[i] = self.background.color(i);
+            objects[i] = self.objects.color(i);
+        }
+    }
+
+    /// The colour that each pair of palette and colour number stands for, by number: another one only
+    /// where BGP, OBP0 and OBP1 count.
+    pub(super) fn numbers(&self, regs: Registers) -> [u8; 64] {
+        let mut numbers = std::array::from_fn(|i| i as u8);
         if self.compatible {
-            let shade = |palette: u8, i: usize| usize::from(palette >> (2 * i) & 3);
             for i in 0..4 {
-                background[i] = self.background.color(shade(regs.bgp, i));
-                for (n, obp) in regs.obp.into_iter().enumerate() {
-                    objects[4 * n + i] = self.objects.color(4 * n + shade(obp, i));
-                }
-            }
-        } else {
-            for i in 0..32 {
-                background[i] = self.background.color(i);
-                objects[i] = self.objects.color(i);
+                let shade = |palette: u8| palette >> (2 * i) & 3;
+                numbers[i] = shade(regs.bgp);
+                numbers[32 + i] = OBJECTS + shade(regs.obp[0]);
+                numbers[36 + i] = OBJECTS + 4 + shade(regs.obp[1]);
             }
         }
-        table
+        numbers
     }
 
     /// Whether the sprite with the smaller X wins.
@@ -304,18 +303,23 @@ impl Ppu {
             }
             let px = SPREAD[usize::from(lo)] | SPREAD[usize::from(hi)] << 1;
             let look = OPAQUE | attr & PRIORITY | color.object_palette(attr) << 2;
-            let master = self.regs.lcdc & lcdc::BG_ON != 0;
+            let master = self.master_priority(color);
             for (x, px) in (usize::from(x)..).zip(px.to_le_bytes()) {
                 let hidden = self.reference.on
                     && x.checked_sub(8)
                         .and_then(|x| bg.get(x))
-                        .is_some_and(|bg| !sprite_wins(master, bg & 3, bg | look));
+                        .is_some_and(|bg| !sprite_wins(master, bg & (COVERS | 3), bg | look));
                 if px != 0 && out[x] == 0 && !hidden {
                     out[x] = px | look;
                 }
             }
         }
         out
+    }
+
+    /// Whether the background can stand over sprites: LCDC.0, but for DMG games in the reference.
+    fn master_priority(&self, color: &Color) -> bool {
+        self.regs.lcdc & lcdc::BG_ON != 0 || self.reference.on && color.compatible
     }
 
     /// As [`render_line`](Self::render_line), in colour.
@@ -331,8 +335,10 @@ impl Ppu {
         window_line: Option<u8>,
     ) -> Box<Color> {
         let lcdc = self.regs.lcdc;
-        let mut bg = if color.compatible && lcdc & lcdc::BG_ON == 0 {
-            [0; 160]
+        // As on the monochrome models; see `render_line` for the reference.
+        let shows = lcdc & lcdc::BG_ON != 0 || self.reference.on && window_line.is_some();
+        let mut bg = if color.compatible && !shows {
+            [if self.reference.on { COVERS } else { 0 }; 160]
         } else {
             self.color_background(&color, line, window_line)
         };
@@ -340,18 +346,25 @@ impl Ppu {
             let found = self.table.on_line(line, &self.oam, lcdc);
             if found.n > 0 {
                 let sprites = self.color_sprites(&color, line, found, &bg);
-                let master = lcdc & lcdc::BG_ON != 0;
+                let master = self.master_priority(&color);
                 for (bg, &obj) in bg.iter_mut().zip(&sprites[8..]) {
-                    if obj != 0 && sprite_wins(master, *bg & 3, *bg | obj) {
+                    if obj != 0 && sprite_wins(master, *bg & (COVERS | 3), *bg | obj) {
                         *bg = obj & 0x1F | OBJECTS;
                     }
                 }
             }
         }
-        let table = color.table(self.regs);
-        let row = &mut color.pixels[usize::from(line) % 144];
+        let line = usize::from(line) % 144;
+        color.take_palettes(line);
+        let numbers = color.compatible.then(|| color.numbers(self.regs));
+        let row = &mut color.picture.pixels[line];
         for (out, index) in row.iter_mut().zip(bg) {
-            *out = table[usize::from(index & 0x3F)];
+            *out = index & 0x3F;
+        }
+        if let Some(numbers) = numbers {
+            for out in row {
+                *out = numbers[usize::from(*out & 0x3F)];
+            }
         }
         color
     }

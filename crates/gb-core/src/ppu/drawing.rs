@@ -161,12 +161,11 @@ impl Ppu {
             last_wx: self.last_wx(),
             window_armed: self.window_armed,
         };
-        let row = &mut self.planes[usize::from(self.line) % 144];
+        let planes = self.planes.as_deref_mut().filter(|_| self.rendering);
+        let mut row = planes.map(|planes| &mut planes[usize::from(self.line) % 144]);
         while self.fifo_at < clock && !self.fifo.done() {
-            if let Some((shade, x)) = self.fifo.dot(&memory) {
-                if self.rendering {
-                    render::put_pixel(row, x, shade);
-                }
+            if let (Some((shade, x)), Some(row)) = (self.fifo.dot(&memory), &mut row) {
+                render::put_pixel(row, x, shade);
             }
             self.fifo_at += 1;
         }
@@ -174,9 +173,12 @@ impl Ppu {
 
     /// As [`run_fifo`](Self::run_fifo), in colour.
     fn run_color_fifo(&mut self, mut color: Box<Color>, clock: u64) -> Box<Color> {
-        let table = color.table(self.regs);
+        let numbers = color.numbers(self.regs);
         let line = usize::from(self.line) % 144;
-        let mut row = color.pixels[line];
+        if self.rendering && !self.fifo.done() {
+            color.take_palettes(line);
+        }
+        let mut row = color.picture.pixels[line];
         let memory = Memory {
             vram: &self.vram,
             oam: &self.oam,
@@ -187,12 +189,12 @@ impl Ppu {
         };
         while self.fifo_at < clock && !self.fifo.done() {
             if let Some((index, x)) = self.fifo.dot(&memory) {
-                row[usize::from(x).min(159)] = table[usize::from(index & 0x3F)];
+                row[usize::from(x).min(159)] = numbers[usize::from(index & 0x3F)];
             }
             self.fifo_at += 1;
         }
         if self.rendering {
-            color.pixels[line] = row;
+            color.picture.pixels[line] = row;
         }
         color
     }
@@ -216,15 +218,26 @@ impl Ppu {
         self.schedule_hblank(at);
     }
 
-    /// A register is written while a line is drawn: the pipeline sees most of them a dot or two
-    /// before the end of the M-cycle, and some as a mixture of old and new for one dot.
-    ///
-    /// Source: mealybug-tearoom-tests (`DMG-blob`).
+    /// A register is written while a line is drawn.
     pub(super) fn write_while_drawing(&mut self, addr: u16, v: u8, clock: u64) {
         if self.fifo_at == NEVER {
             self.start_fifo();
         }
         let clock = clock - FIFO_LAG;
+        match self.color {
+            None => self.write_dmg_pipeline(addr, v, clock),
+            Some(_) => self.write_color_pipeline(addr, v, clock),
+        }
+        if self.mode == 3 {
+            self.predict_hblank();
+        }
+    }
+
+    /// The pipeline sees most registers a dot or two before the end of the M-cycle, and some as a mixture
+    /// of old and new for one dot.
+    ///
+    /// Source: mealybug-tearoom-tests (`DMG-blob`).
+    fn write_dmg_pipeline(&mut self, addr: u16, v: u8, clock: u64) {
         match addr {
             0xFF40 => {
                 self.run_fifo(clock - 2);
@@ -235,6 +248,9 @@ impl Ppu {
                 self.run_fifo(clock - 1);
                 if self.regs.lcdc & !v & lcdc::OBJ_ON != 0 {
                     self.fifo.abort_sprite();
+                }
+                if (self.regs.lcdc ^ v) & lcdc::OBJ_TALL != 0 {
+                    self.table.invalidate();
                 }
                 self.regs.lcdc = v;
             }
@@ -247,10 +263,8 @@ impl Ppu {
                 }
             }
             0xFF47..=0xFF49 => {
-                if self.color.is_none() {
-                    self.run_fifo(clock - 2);
-                    *self.palette(addr) |= v;
-                }
+                self.run_fifo(clock - 2);
+                *self.palette(addr) |= v;
                 self.run_fifo(clock - 1);
                 *self.palette(addr) = v;
             }
@@ -266,8 +280,46 @@ impl Ppu {
             }
             _ => {}
         }
-        if self.mode == 3 {
-            self.predict_hblank();
+    }
+
+    /// On the Color no register is a mixture for a while, and most are seen later.
+    ///
+    /// Source: mealybug-tearoom-tests (`CPU CGB C`, `CPU CGB D`); `SameBoy`'s table of access conflicts.
+    fn write_color_pipeline(&mut self, addr: u16, v: u8, clock: u64) {
+        match addr {
+            0xFF40 => {
+                self.run_fifo(clock);
+                let moves = self.regs.lcdc & !v & lcdc::TILES_LOW != 0;
+                self.regs.lcdc = v;
+                if moves {
+                    self.fifo.set_tiles_move(true);
+                    self.run_fifo(clock + 1);
+                    self.fifo.set_tiles_move(false);
+                }
+            }
+            0xFF42 => {
+                self.run_fifo(clock);
+                self.regs.scy = v;
+            }
+            0xFF43 => {
+                self.run_fifo(clock);
+                self.regs.scx = v;
+            }
+            0xFF47..=0xFF49 => {
+                let redesigned = self.color.as_ref().is_some_and(|c| c.revision.redesigned());
+                self.run_fifo(clock - if redesigned { 2 } else { 1 });
+                *self.palette(addr) = v;
+            }
+            0xFF4A => {
+                self.run_fifo(clock);
+                self.wy = v;
+                self.arm_window();
+            }
+            0xFF4B => {
+                self.run_fifo(clock + 1);
+                self.regs.wx = v;
+            }
+            _ => {}
         }
     }
 

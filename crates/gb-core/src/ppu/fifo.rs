@@ -79,8 +79,18 @@ pub(super) struct Fifo {
     /// Attributes of the background pixels, and of the tile being fetched.
     bg_attr: u8,
     attr: u8,
-    /// The fetcher: its step, and what it has read.
+    /// The fetcher: its step, where it reads, and what it has read.
     step: u8,
+    tile_at: u16,
+    row_at: u16,
+    /// Line of the map that the tile comes from.
+    y: u8,
+    /// LCDC.4 when `row_at` was chosen.
+    tiles_low: bool,
+    /// On the Color, in the dot after LCDC.4 was cleared.
+    tiles_move: bool,
+    /// What stays on the bus for a read in such a dot.
+    held: u8,
     tile: u8,
     lo: u8,
     hi: u8,
@@ -99,7 +109,8 @@ pub(super) struct Fifo {
     sprites: [u8; 10],
     left: u8,
     zero_penalty: u8,
-    /// Low bits of the sprite row that is being fetched.
+    /// Where the sprite's row is read, and its low bits.
+    obj_row_at: u16,
     obj_row_lo: u8,
 }
 crate::state_fields!(Fifo {
@@ -119,6 +130,12 @@ crate::state_fields!(Fifo {
     bg_attr,
     attr,
     step,
+    tile_at,
+    row_at,
+    y,
+    tiles_low,
+    tiles_move,
+    held,
     tile,
     lo,
     hi,
@@ -132,6 +149,7 @@ crate::state_fields!(Fifo {
     sprites,
     left,
     zero_penalty,
+    obj_row_at,
     obj_row_lo
 });
 
@@ -178,6 +196,12 @@ impl Fifo {
             bg_attr: 0,
             attr: 0,
             step: 0,
+            tile_at: 0,
+            row_at: 0,
+            y: 0,
+            tiles_low: false,
+            tiles_move: false,
+            held: 0,
             tile: 0,
             lo: 0,
             hi: 0,
@@ -191,6 +215,7 @@ impl Fifo {
             sprites: [0; 10],
             left: 0,
             zero_penalty: 0,
+            obj_row_at: 0,
             obj_row_lo: 0,
         }
     }
@@ -229,6 +254,11 @@ impl Fifo {
         self.wx_just_written = true;
     }
 
+    /// LCDC.4 has just been cleared, or the dot after that is over.
+    pub(super) fn set_tiles_move(&mut self, on: bool) {
+        self.tiles_move = on;
+    }
+
     /// LCDC.1 was cleared: a sprite fetch under way is given up.
     pub(super) fn abort_sprite(&mut self) {
         if !matches!(self.stage, Stage::Pixel | Stage::Done) {
@@ -243,6 +273,9 @@ impl Fifo {
             && self.line < 144
             && self.bg_len <= 8
             && self.step <= 6
+            && self.tile_at < 0x2000
+            && self.row_at < 0x1FFF
+            && self.obj_row_at < 0x1FFF
             && self.left <= 10
             && self.sprites.iter().all(|&i| i < 40)
             && self.zero_penalty < 8
@@ -299,6 +332,9 @@ impl Fifo {
                     return None;
                 }
                 Stage::Sprite2 => {
+                    if m.color.is_some() {
+                        self.choose_sprite_row(m);
+                    }
                     self.stage = Stage::Sprite3;
                     return None;
                 }
@@ -307,11 +343,18 @@ impl Fifo {
                     return None;
                 }
                 Stage::Sprite4 => {
+                    if m.color.is_some() {
+                        self.obj_row_lo = self.sprite_byte(m, 0);
+                        self.choose_sprite_row(m);
+                    }
                     self.stage = Stage::Sprite5;
                     return None;
                 }
                 Stage::Sprite5 => {
-                    self.obj_row_lo = self.sprite_byte(m, 0);
+                    if m.color.is_none() {
+                        self.choose_sprite_row(m);
+                        self.obj_row_lo = self.sprite_byte(m, 0);
+                    }
                     self.stage = Stage::SpriteEnds;
                     return None;
                 }
@@ -339,14 +382,22 @@ impl Fifo {
         self.left > 0 && fetched && m.oam[self.sprite() + 1] == x
     }
 
-    /// A byte of the sprite's row, with the size that LCDC names now.
-    fn sprite_byte(&self, m: &Memory<'_>, plane: usize) -> u8 {
-        let at = self.sprite();
+    /// Puts the address of the sprite's row on the bus, with the size that LCDC names now. On the Color
+    /// that is two dots before a byte comes.
+    fn choose_sprite_row(&mut self, m: &Memory<'_>) {
         let tall = m.regs.lcdc & lcdc::OBJ_TALL != 0;
-        m.tile_byte(row_address(m.oam, at, self.line, tall) + plane, m.oam[at + 3])
+        self.obj_row_at = row_address(m.oam, self.sprite(), self.line, tall) as u16;
+    }
+
+    /// A byte of the sprite's row.
+    fn sprite_byte(&self, m: &Memory<'_>, plane: u16) -> u8 {
+        m.tile_byte(usize::from(self.obj_row_at + plane), m.oam[self.sprite() + 3])
     }
 
     fn push_sprite(&mut self, m: &Memory<'_>) {
+        if m.color.is_none() {
+            self.choose_sprite_row(m);
+        }
         let attr = m.oam[self.sprite() + 3];
         let mut lo = self.obj_row_lo;
         let mut hi = self.sprite_byte(m, 1);
@@ -499,31 +550,28 @@ impl Fifo {
 
     /// Advances the background fetcher by one dot.
     fn fetch(&mut self, m: &Memory<'_>) {
+        // The Color puts an address on the bus a dot before the byte comes.
+        let early = m.color.is_some();
         match self.step {
+            0 if early => self.choose_tile(m),
             1 => {
-                if m.regs.lcdc & lcdc::WINDOW_ON == 0 {
-                    self.window = false;
+                if !early {
+                    self.choose_tile(m);
                 }
-                let (map, x, y) = if self.window {
-                    (lcdc::WINDOW_MAP, self.window_column, self.window_line)
-                } else {
-                    let x = if self.position < -8 {
-                        m.regs.scx / 8
-                    } else {
-                        ((i16::from(m.regs.scx) + self.position + 8) / 8) as u8
-                    };
-                    (lcdc::BG_MAP, x, self.line.wrapping_add(m.regs.scy))
-                };
-                let base = if m.regs.lcdc & map == 0 { 0x1800 } else { 0x1C00 };
-                let at = base + 32 * usize::from(y / 8) + usize::from(x % 32);
+                let at = usize::from(self.tile_at);
                 self.tile = m.vram[at];
                 self.attr = m.color.map_or(0, |color| color.attributes(at));
             }
-            3 => self.lo = m.tile_byte(self.tile_row(m), self.attr),
-            5 => {
-                self.hi = m.tile_byte(self.tile_row(m) + 1, self.attr);
-                if self.window {
-                    self.window_column = (self.window_column + 1) & 0x1F;
+            2 | 4 if early => self.choose_row(m),
+            3 | 5 => {
+                if !early {
+                    self.choose_row(m);
+                }
+                if self.step == 3 {
+                    self.lo = self.row_byte(m, 0);
+                } else {
+                    self.hi = self.row_byte(m, 1);
+                    self.window_column = (self.window_column + u8::from(self.window)) & 0x1F;
                 }
             }
             _ => {}
@@ -540,11 +588,58 @@ impl Fifo {
         }
     }
 
-    fn tile_row(&self, m: &Memory<'_>) -> usize {
-        let y = if self.window { self.window_line } else { self.line.wrapping_add(m.regs.scy) };
-        let tile = usize::from(self.tile);
-        let base = if m.regs.lcdc & lcdc::TILES_LOW == 0 && tile < 0x80 { 0x1000 } else { 0 };
+    /// Puts the address of a map entry on the bus.
+    fn choose_tile(&mut self, m: &Memory<'_>) {
+        if m.regs.lcdc & lcdc::WINDOW_ON == 0 {
+            self.window = false;
+        }
+        let (map, x) = if self.window {
+            (lcdc::WINDOW_MAP, self.window_column)
+        } else if self.position < -8 {
+            (lcdc::BG_MAP, m.regs.scx / 8)
+        } else {
+            let before = i16::from(m.color.is_some() && self.stage == Stage::Pixel);
+            let x = (i16::from(m.regs.scx) + self.position + 8 - before) / 8;
+            (lcdc::BG_MAP, x as u8)
+        };
+        self.y = self.line_of_map(m);
+        let base = if m.regs.lcdc & map == 0 { 0x1800 } else { 0x1C00 };
+        self.tile_at = base + 32 * u16::from(self.y / 8) + u16::from(x % 32);
+    }
+
+    /// The line of the map that is shown now.
+    fn line_of_map(&self, m: &Memory<'_>) -> u8 {
+        if self.window {
+            self.window_line
+        } else {
+            self.line.wrapping_add(m.regs.scy)
+        }
+    }
+
+    /// Puts the address of a row of the tile on the bus. The later Colors remember which row it is.
+    fn choose_row(&mut self, m: &Memory<'_>) {
+        let kept = m.color.is_some_and(|color| color.revision.redesigned());
+        let y = if kept { self.y } else { self.line_of_map(m) };
         let fine = if self.attr & 0x40 == 0 { y % 8 } else { 7 - y % 8 };
-        base + 16 * tile + 2 * usize::from(fine)
+        self.tiles_low = m.regs.lcdc & lcdc::TILES_LOW != 0;
+        let base = if !self.tiles_low && self.tile < 0x80 { 0x1000 } else { 0 };
+        self.row_at = base + 16 * u16::from(self.tile) + 2 * u16::from(fine);
+    }
+
+    /// A byte of the row. In the dot after LCDC.4 was cleared, the tile's number is read instead, or what
+    /// was on the bus before.
+    ///
+    /// Source: mealybug-tearoom-tests (`CPU CGB C`) and their documentation.
+    fn row_byte(&mut self, m: &Memory<'_>, plane: u16) -> u8 {
+        let read = m.tile_byte(usize::from(self.row_at + plane), self.attr);
+        let byte = match (self.tiles_move, self.tiles_low) {
+            (true, true) if self.tile < 0x80 => self.tile,
+            (true, false) => self.held,
+            _ => read,
+        };
+        if self.tiles_move && self.tiles_low || plane == 1 && !self.tiles_move {
+            self.held = read;
+        }
+        byte
     }
 }

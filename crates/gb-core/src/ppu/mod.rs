@@ -21,7 +21,10 @@ mod render;
 mod tests;
 mod timing;
 
-use crate::{screen::Planes, NEVER};
+use crate::{
+    screen::{Picture, Planes},
+    NEVER,
+};
 use color::Color;
 use fifo::Fifo;
 use oam::LineTable;
@@ -150,7 +153,8 @@ pub struct Ppu {
     pub vram: [u8; 0x2000],
     /// Sprite attributes.
     pub oam: [u8; 160],
-    planes: Planes,
+    /// The picture of the monochrome models; the Color has its own.
+    planes: Option<Box<Planes>>,
     regs: Registers,
     /// STAT bits 3–6.
     enables: u8,
@@ -212,24 +216,13 @@ crate::state_fields!(Ppu {
     watch_hblank, reference, color,
 } skip { rendering, always_fifo, table });
 
-impl crate::state::State for Planes {
-    fn save(&self, w: &mut crate::state::Writer) {
-        w.bytes.extend_from_slice(self.as_flattened());
-    }
-    fn load(&mut self, r: &mut crate::state::Reader<'_>) -> Result<(), crate::state::Malformed> {
-        let flat = self.as_flattened_mut();
-        flat.copy_from_slice(r.take(flat.len())?);
-        Ok(())
-    }
-}
-
 impl Ppu {
     /// Switched off, all registers zero; with the hardware's timing, or the reference's.
     pub fn new(reference: bool) -> Self {
         Self {
             vram: [0; 0x2000],
             oam: [0; 160],
-            planes: [[0; 40]; 144],
+            planes: Some(Box::new([[0; 40]; 144])),
             regs: Registers::default(),
             enables: 0,
             lyc: 0,
@@ -273,10 +266,20 @@ impl Ppu {
         ppu.mode = 1;
         ppu.irq_mode = IrqMode::VBlank;
         ppu.compared = ppu.line;
-        ppu.schedule(Phase::LineStart, LINE);
+        if reference {
+            ppu.schedule(Phase::VBlankCompare, LINE + 4);
+        } else {
+            ppu.schedule(Phase::LineStart, LINE);
+        }
         ppu.sync(clock);
         ppu.signals = 0;
         ppu
+    }
+
+    /// Makes this the PPU of a Color.
+    pub fn set_color(&mut self, color: Box<Color>) {
+        self.color = Some(color);
+        self.planes = None;
     }
 
     /// Reports the start of every H-blank, or no longer.
@@ -299,9 +302,12 @@ impl Ppu {
         !self.lcd_on() || (self.mode == 0 && self.line < 144)
     }
 
-    /// The picture drawn last, on the monochrome models.
-    pub fn planes(&self) -> &Planes {
-        &self.planes
+    /// The picture drawn last.
+    pub fn picture(&self) -> Picture<'_> {
+        match &self.color {
+            Some(color) => Picture::Colors(color.picture()),
+            None => Picture::Shades(self.planes.as_deref().unwrap_or(&[[0; 40]; 144])),
+        }
     }
 
     /// Whether the LCD is on.
@@ -337,12 +343,12 @@ impl Ppu {
     pub fn blank(&mut self) {
         if let Some(color) = &mut self.color {
             let shade = if self.reference.on { self.regs.bgp & 3 } else { 0 };
-            color.pixels.as_flattened_mut().fill(color::BLANK[usize::from(shade)]);
+            color.picture.fill(color::BLANK[usize::from(shade)]);
             return;
         }
         let shade = if self.reference.on { self.regs.bgp & 3 } else { 0 };
         let (lo, hi) = ((shade & 1).wrapping_neg(), (shade >> 1).wrapping_neg());
-        for line in &mut self.planes {
+        for line in self.planes.iter_mut().flat_map(|planes| planes.iter_mut()) {
             line[..20].fill(lo);
             line[20..].fill(hi);
         }

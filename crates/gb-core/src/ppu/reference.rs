@@ -158,10 +158,16 @@ impl Ppu {
         self.phase_at - if self.vblank_stat_fires() { OAM_SCAN_DOT } else { 0 }
     }
 
-    /// On the Color, a window that is switched off waits for WY again.
+    /// Whether a game made for the Color runs; others find the drawing of the monochrome model there, if
+    /// with the timing of the Color.
+    fn in_color(&self) -> bool {
+        self.color.as_ref().is_some_and(|color| !color.compatible())
+    }
+
+    /// A window that a game for the Color switches off waits for WY again.
     pub(super) fn disarm_reference_window(&mut self, changed: u8, lcdc: u8) {
         let off = changed & lcdc::WINDOW_ON != 0 && lcdc & lcdc::WINDOW_ON == 0;
-        if self.reference.on && self.color.is_some() && off {
+        if self.reference.on && self.in_color() && off {
             self.window_armed = false;
         }
     }
@@ -221,7 +227,7 @@ impl Ppu {
     pub(super) fn switch_on_reference(&mut self, clock: u64) {
         self.line_start = clock;
         let lyc_written = std::mem::take(&mut self.reference.lyc_written);
-        self.reference.hides_mode |= lyc_written && self.color.is_none();
+        self.reference.hides_mode |= lyc_written && !self.in_color();
         self.first_frame = true;
         self.set_compared(Some(0));
         self.irq_mode = IrqMode::HBlank;

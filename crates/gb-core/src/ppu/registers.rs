@@ -182,11 +182,19 @@ impl Ppu {
 
     /// Writes a byte of OAM, whoever may.
     pub fn write_oam(&mut self, index: u8, v: u8) {
-        if let Some(byte) = self.oam.get_mut(usize::from(index)) {
-            if *byte != v {
-                *byte = v;
-                self.table.invalidate();
-            }
+        self.write_oam_run(index, &[v]);
+    }
+
+    /// Writes bytes of OAM; those beyond its end are lost.
+    pub fn write_oam_run(&mut self, first: u8, bytes: &[u8]) {
+        let seat = self.oam.iter_mut().skip(usize::from(first));
+        let mut changed = false;
+        for (byte, &v) in seat.zip(bytes) {
+            changed |= *byte != v;
+            *byte = v;
+        }
+        if changed {
+            self.table.invalidate();
         }
     }
 }

@@ -239,7 +239,8 @@ impl Ppu {
                 out = select(visible, out, obj);
             }
         }
-        let row = &mut self.planes[usize::from(line) % 144];
+        let Some(planes) = &mut self.planes else { return };
+        let row = &mut planes[usize::from(line) % 144];
         let bytes = |plane: Row| map(plane, u64::to_be);
         for (plane, half) in [bytes(out.lo), bytes(out.hi)].iter().zip(row.chunks_exact_mut(PLANE))
         {

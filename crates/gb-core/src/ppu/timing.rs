@@ -36,6 +36,11 @@ impl Ppu {
         self.phase_at
     }
 
+    /// When [`sync`](Self::sync) next does anything; not known in the reference.
+    pub fn quiet_until(&self) -> Option<u64> {
+        (!self.reference.on).then_some(self.phase_at)
+    }
+
     pub(super) fn schedule(&mut self, phase: Phase, dot: u64) {
         self.phase = phase;
         self.phase_at = self.line_start + dot;

@@ -2,29 +2,19 @@
 
 use std::path::Path;
 
-use gb_core::{GameBoy, Model, Profile, StateError};
+use gb_core::{GameBoy, Model, Profile, Revision, StateError};
 use libtest_mimic::Trial;
 
 use crate::common;
+use crate::scores;
 use crate::trials::{test, test_with_data};
-
-/// Pixels of a machine's picture that differ from a reference by more than the low bits that PNGs
-/// of five-bit colours round in several ways.
-fn different(machine: &GameBoy, reference: &Path) -> usize {
-    let (expected, channels) = common::read_pixels(reference);
-    assert!(channels >= 3, "{}: a picture in colour", reference.display());
-    let got = common::rgb(machine);
-    got.chunks_exact(3)
-        .zip(expected.chunks_exact(channels))
-        .filter(|(got, expected)| got.iter().zip(*expected).any(|(a, b)| a >> 3 != b >> 3))
-        .count()
-}
 
 pub fn trials() -> Vec<Trial> {
     vec![
         test_with_data(cgb_acid2_is_exact_in_both_profiles),
         test_with_data(a_dmg_game_gets_the_colours_of_the_boot_program),
         test(the_header_names_the_model_and_a_caller_may_name_another),
+        test(a_revision_keeps_to_its_own_states),
     ]
 }
 
@@ -41,8 +31,9 @@ fn cgb_acid2_is_exact_in_both_profiles(data: &Path) {
             }
         }
         let reference = folder.join("img/reference.png");
-        assert_eq!(different(&machine, &reference), 0, "{profile:?}");
+        assert_eq!(common::different_colors(&machine, &reference), 0, "{profile:?}");
     }
+    scores::settle("cgb-acid2", 1, 1);
 }
 
 fn a_dmg_game_gets_the_colours_of_the_boot_program(data: &Path) {
@@ -51,7 +42,7 @@ fn a_dmg_game_gets_the_colours_of_the_boot_program(data: &Path) {
     for _ in 0..30 {
         machine.run_frame(true);
     }
-    assert_eq!(different(&machine, &folder.join("img/reference-cgb.png")), 0);
+    assert_eq!(common::different_colors(&machine, &folder.join("img/reference-cgb.png")), 0);
 }
 
 fn the_header_names_the_model_and_a_caller_may_name_another() {
@@ -72,4 +63,29 @@ fn the_header_names_the_model_and_a_caller_may_name_another() {
     assert_eq!(new.copy_from(&other), Err(refused));
     other.reset();
     assert_eq!(other.model(), Model::Dmg);
+}
+
+fn a_revision_keeps_to_its_own_states() {
+    let mut image = vec![0; 0x8000];
+    image[0x143] = 0x80;
+    common::fix_header(&mut image, 0, 0);
+    let color = common::insert(&image, Profile::Hardware);
+    assert_eq!(color.revision(), Revision::E);
+    for expected in Revision::ALL {
+        let mut machine = GameBoy::with_revision(color.rom().clone(), expected);
+        machine.run_frame(false);
+        machine.reset();
+        assert_eq!((machine.revision(), machine.model()), (expected, Model::Cgb));
+        for got in Revision::ALL {
+            let other = GameBoy::with_revision(color.rom().clone(), got);
+            let answer = if got == expected {
+                Ok(())
+            } else {
+                Err(StateError::OtherRevision { got, expected })
+            };
+            assert_eq!(machine.load_state(&other.save_state()), answer);
+            assert_eq!(machine.copy_from(&other), answer);
+            assert_eq!(machine.revision(), expected);
+        }
+    }
 }

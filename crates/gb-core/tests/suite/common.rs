@@ -86,6 +86,20 @@ pub fn read_greens(png: impl BufRead + Seek, name: &str) -> Vec<u8> {
     pixels.chunks_exact(channels).map(|pixel| pixel[green]).collect()
 }
 
+/// Pixels of a machine's picture that differ from a reference by more than the low bits that PNGs
+/// of five-bit colours round in several ways.
+pub fn different_colors(machine: &GameBoy, reference: &Path) -> usize {
+    let (expected, channels) = read_pixels(reference);
+    let got = rgb(machine);
+    got.chunks_exact(3)
+        .zip(expected.chunks_exact(channels))
+        .filter(|(got, expected)| {
+            // A grey picture has one channel for all three.
+            got.iter().zip(expected.iter().cycle()).any(|(a, b)| a >> 3 != b >> 3)
+        })
+        .count()
+}
+
 fn open(path: &Path) -> BufReader<File> {
     BufReader::new(File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
 }

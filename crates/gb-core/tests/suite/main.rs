@@ -8,14 +8,17 @@
 
 mod acid2;
 mod color;
+mod color_programs;
 mod common;
 mod docboy;
 mod mealybug;
 mod mooneye;
+mod programs;
 mod robustness;
 mod rtc3;
 mod same_suite;
 mod save_state;
+mod scores;
 mod sm83;
 mod strict;
 mod trials;
@@ -31,6 +34,7 @@ fn main() -> ExitCode {
     let modules = [
         acid2::trials(),
         color::trials(),
+        color_programs::trials(),
         docboy::trials(),
         mealybug::trials(),
         mooneye::trials(),
@@ -62,5 +66,5 @@ fn every_module_lists_its_tests() {
             seen += 1;
         }
     }
-    assert!(seen >= 14, "saw {seen} files");
+    assert!(seen >= 17, "saw {seen} files");
 }

@@ -6,6 +6,7 @@ use gb_core::{GameBoy, Model, Profile};
 use libtest_mimic::Trial;
 
 use crate::common::{self, FRAME};
+use crate::scores;
 use crate::trials::test_with_data;
 
 /// ROMs in the suite, and those that are meant for DMG-ABC and for CGB-ABCDE.
@@ -137,6 +138,11 @@ fn check_all(data: &Path, model: Model, expected: usize) {
         report.push('\n');
     }
     assert_eq!((found.len(), ran), (ROMS, expected));
+    let judge = match model {
+        Model::Dmg => "mooneye-dmg",
+        Model::Cgb => "mooneye-cgb",
+    };
+    scores::settle(judge, ran - failed, ran);
     assert_eq!(failed, 0, "{failed} of {ran} tests fail\n{report}");
 }
 

@@ -1,57 +1,38 @@
-//! No program and no buttons can make the machine panic.
+//! No header, no program, no button and no state can make the machine panic, and skipping ahead
+//! changes nothing for any of them.
 
-use gb_core::{GameBoy, Profile};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use gb_core::cart::{Rom, RomError};
+use gb_core::{seal, GameBoy, Model, Profile, Registers};
 use libtest_mimic::Trial;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::Index;
 
-use crate::common::{self, Choices};
+use crate::common::FRAME;
+use crate::programs::{
+    any_bytes, any_loop, any_model, any_profile, any_setting, cases, Program, KINDS, RAM_CODES,
+};
+use crate::strict;
 use crate::trials::test;
 
-/// The cartridge types that run here.
-const KINDS: [u8; 12] = [0x00, 0x01, 0x03, 0x06, 0x08, 0x0F, 0x10, 0x13, 0x19, 0x1B, 0x1E, 0x09];
+/// Examples of each test in `make test`.
+const BOUNDED: u32 = if cfg!(debug_assertions) { 48 } else { 400 };
 
-/// Opcodes that lock the processor; without them random programs live longer.
-const LOCKING: [u8; 11] = [0xD3, 0xDB, 0xDD, 0xE3, 0xE4, 0xEB, 0xEC, 0xED, 0xF4, 0xFC, 0xFD];
+/// Frames in which the fast and the strict machine are compared.
+const COMPARED: u64 = 12;
 
-fn any_profile() -> impl Strategy<Value = Profile> {
-    prop_oneof![Just(Profile::Hardware), Just(Profile::PyBoy)]
-}
-
-/// Cartridge type and RAM size code.
-fn any_board() -> impl Strategy<Value = (u8, u8)> {
-    (proptest::sample::select(KINDS.to_vec()), 0..6u8)
-}
-
-/// One small thing that a program can do, as machine code.
-fn any_deed() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![
-        // Write a register of the machine, most often one of the picture.
-        (any::<u8>(), any::<u8>()).prop_map(|(value, to)| vec![0x3E, value, 0xE0, to]),
-        (any::<u8>(), 0x40..0x4Cu8).prop_map(|(value, to)| vec![0x3E, value, 0xE0, to]),
-        // Read one.
-        any::<u8>().prop_map(|from| vec![0xF0, from]),
-        // Write anywhere, read anywhere.
-        (any::<u8>(), any::<u16>()).prop_map(|(value, to)| {
-            let [low, high] = to.to_le_bytes();
-            vec![0x3E, value, 0xEA, low, high]
-        }),
-        any::<u16>().prop_map(|from| {
-            let [low, high] = from.to_le_bytes();
-            vec![0xFA, low, high]
-        }),
-        // EI, DI, HALT, STOP, PUSH, POP, 16-bit increments (OAM bug), a delay.
-        proptest::sample::select(vec![
-            vec![0xFB],
-            vec![0xF3],
-            vec![0xFB, 0x76],
-            vec![0x10, 0x00],
-            vec![0xC5],
-            vec![0xE1],
-            vec![0x23],
-            vec![0x3B],
-            vec![0x06, 0x10, 0x05, 0x20, 0xFD],
-        ]),
+pub fn trials() -> Vec<Trial> {
+    vec![
+        test(every_type_and_size_in_a_header_is_run_or_refused_by_name),
+        test(random_headers_are_run_or_refused),
+        test(random_bytes_run),
+        test(random_deeds_in_a_loop_run),
+        test(random_programs_run_alike_on_both_paths),
+        test(pokes_and_registers_from_outside_run),
+        test(mutated_states_are_refused_or_run),
     ]
 }
 
@@ -61,7 +42,8 @@ fn run(machine: &mut GameBoy, buttons: &[u8]) -> Result<(), TestCaseError> {
         machine.set_buttons(*mask);
         machine.run_frame(frame % 2 == 0);
     }
-    let mut restored = GameBoy::new(machine.rom().clone(), machine.profile());
+    let mut restored =
+        GameBoy::with_model(machine.rom().clone(), machine.profile(), machine.model());
     restored.load_state(&machine.save_state()).map_err(|e| TestCaseError::fail(e.to_string()))?;
     for machine in [&mut *machine, &mut restored] {
         machine.run_frame(true);
@@ -70,81 +52,209 @@ fn run(machine: &mut GameBoy, buttons: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-pub fn trials() -> Vec<Trial> {
-    vec![
-        test(random_bytes_run),
-        test(random_deeds_in_a_loop_run),
-        test(pokes_and_registers_from_outside_run),
-    ]
+/// An image whose header has these bytes and the checksum that goes with them.
+fn with_header(header: &[(usize, u8)], len: usize) -> Vec<u8> {
+    let mut image = vec![0; len];
+    for &(at, byte) in header {
+        image[at] = byte;
+    }
+    let sum = |sum: u8, byte: &u8| sum.wrapping_sub(*byte).wrapping_sub(1);
+    image[0x14D] = image[0x134..0x14D].iter().fold(0, sum);
+    image
 }
 
-/// How often each test tries another example.
-fn cases() -> ProptestConfig {
-    ProptestConfig {
-        cases: 96,
-        max_shrink_iters: 256,
-        failure_persistence: None,
-        ..ProptestConfig::default()
+fn every_type_and_size_in_a_header_is_run_or_refused_by_name() {
+    let (mut run, mut refused) = (0, 0);
+    let types = (0..=0xFF).flat_map(|kind| (0..=0xFF).map(move |code| (kind, code)));
+    for (kind, code) in types {
+        for (at, name) in [(0x148, "ROM size code at 0148"), (0x149, "RAM size code at 0149")] {
+            // All headers name 32 KiB of ROM and no RAM but for the byte that is tried.
+            let image = with_header(&[(0x147, kind), (at, code)], 0x8000);
+            let known = KINDS.contains(&kind);
+            match Rom::parse(&image) {
+                Ok(rom) => {
+                    assert!(known && if at == 0x148 { code == 0 } else { code < RAM_CODES });
+                    for (profile, model) in [
+                        (Profile::Hardware, Model::Dmg),
+                        (Profile::Hardware, Model::Cgb),
+                        (Profile::PyBoy, Model::Dmg),
+                        (Profile::PyBoy, Model::Cgb),
+                    ] {
+                        let rom = Arc::new(rom.clone());
+                        GameBoy::with_model(rom, profile, model).run_frame(true);
+                    }
+                    run += 1;
+                }
+                Err(error) => {
+                    let size =
+                        matches!(error, RomError::Truncated { .. }) && (1..=8).contains(&code);
+                    let text = error.to_string();
+                    let expected = if known { name } else { "cartridge type at 0147" };
+                    assert!(size || text.contains(expected), "{kind:02X} {code:02X}: {text}");
+                    refused += 1;
+                }
+            }
+        }
     }
+    assert_eq!(run, KINDS.len() * (1 + usize::from(RAM_CODES)));
+    assert_eq!(run + refused, 2 * 256 * 256);
+}
+
+fn random_headers_are_run_or_refused() {
+    let accepted = Cell::new(0);
+    let config = cases(4 * BOUNDED);
+    let tried = config.cases;
+    proptest!(config, |(
+        bytes in vec(any::<u8>(), 0x50),
+        kind in prop_oneof![proptest::sample::select(KINDS.to_vec()), any::<u8>()],
+        rom_code in prop_oneof![4 => 0..3u8, 1 => any::<u8>()],
+        ram_code in prop_oneof![4 => 0..RAM_CODES, 1 => any::<u8>()],
+        checksum in prop_oneof![8 => Just(None), 1 => any::<u8>().prop_map(Some)],
+        len in prop_oneof![
+            4 => (0..4u32).prop_map(|code| 0x8000 << code),
+            1 => 0..0x1_0000usize,
+        ],
+        (profile, model) in (any_profile(), any_model()),
+    )| {
+        let mut header: Vec<(usize, u8)> = (0x100..0x150).zip(bytes).collect();
+        header.extend([(0x147, kind), (0x148, rom_code), (0x149, ram_code)]);
+        let mut image = with_header(&header, len.max(0x150));
+        if let Some(checksum) = checksum {
+            image[0x14D] = checksum;
+        }
+        image.truncate(len);
+        match Rom::parse(&image) {
+            Ok(rom) => {
+                prop_assert_eq!(rom.bytes().len(), 0x8000 << rom_code);
+                run(&mut GameBoy::with_model(Arc::new(rom), profile, model), &[0x80])?;
+                accepted.set(accepted.get() + 1);
+            }
+            Err(error) => prop_assert!(error.to_string().starts_with("ROM")),
+        }
+    });
+    assert!(accepted.get() * 10 > tried, "{} of {tried} headers accepted", accepted.get());
 }
 
 fn random_bytes_run() {
-    proptest!(cases(), |(
-        seed in any::<u64>(),
-        (kind, ram_code) in any_board(),
-        profile in any_profile(),
+    proptest!(cases(BOUNDED), |(
+        program in any_bytes(),
+        setting in any_setting(),
         buttons in vec(any::<u8>(), 1..12),
     )| {
-        let mut choices = Choices(seed);
-        let mut image: Vec<u8> = (0..0x8000).map(|_| choices.next() as u8).collect();
-        for byte in &mut image {
-            if LOCKING.contains(byte) {
-                *byte = 0;
-            }
-        }
-        common::fix_header(&mut image, kind, ram_code);
-        run(&mut common::insert(&image, profile), &buttons)?;
+        run(&mut setting.machine(&program), &buttons)?;
     });
 }
 
 fn random_deeds_in_a_loop_run() {
-    proptest!(cases(), |(
-        deeds in vec(any_deed(), 1..200),
-        (kind, ram_code) in any_board(),
-        profile in any_profile(),
+    proptest!(cases(BOUNDED), |(
+        program in any_loop(),
+        setting in any_setting(),
         buttons in vec(any::<u8>(), 1..20),
     )| {
-        let mut image = vec![0; 0x8000];
-        // Interrupt handlers return; 0100 jumps to 0150, where the deeds are.
-        for vector in (0x00..=0x60).step_by(8) {
-            image[vector] = 0xD9;
-        }
-        image[0x100..0x104].copy_from_slice(&[0x00, 0xC3, 0x50, 0x01]);
-        let program: Vec<u8> = deeds.concat();
-        image[0x150..0x150 + program.len()].copy_from_slice(&program);
-        let end = 0x150 + program.len();
-        image[end..end + 3].copy_from_slice(&[0xC3, 0x50, 0x01]);
-        common::fix_header(&mut image, kind, ram_code);
-        run(&mut common::insert(&image, profile), &buttons)?;
+        run(&mut setting.machine(&program), &buttons)?;
     });
 }
 
+fn random_programs_run_alike_on_both_paths() {
+    let doubled = Cell::new(0);
+    proptest!(cases(BOUNDED), |(
+        program in prop_oneof![3 => any_loop().boxed(), 1 => any_bytes().boxed()],
+        setting in any_setting(),
+    )| {
+        let fast = strict::compare(setting.machine(&program), COMPARED);
+        doubled.set(doubled.get() + u32::from(fast.map_err(TestCaseError::fail)?));
+    });
+    assert!(doubled.get() >= 2, "{} programs switched to double speed", doubled.get());
+}
+
 fn pokes_and_registers_from_outside_run() {
-    proptest!(cases(), |(
+    proptest!(cases(BOUNDED), |(
         pokes in vec((any::<u16>(), any::<u8>()), 0..200),
         pc in any::<u16>(),
         sp in any::<u16>(),
-        profile in any_profile(),
+        setting in any_setting(),
     )| {
-        let mut image = vec![0; 0x8000];
-        common::fix_header(&mut image, 0x10, 3);
-        let mut machine = common::insert(&image, profile);
+        let mut machine = setting.machine(&Program::Loop(Vec::new()));
         for (addr, value) in pokes {
             machine.poke(addr, value);
             machine.peek(addr);
         }
         let registers = machine.registers();
-        machine.set_registers(gb_core::Registers { pc, sp, ime: true, ..registers });
+        machine.set_registers(Registers { pc, sp, ime: true, ..registers });
         run(&mut machine, &[0, 0xFF])?;
     });
+}
+
+/// What happens to the bytes of a state.
+#[derive(Clone, Debug)]
+enum Damage {
+    /// They end early.
+    Cut(Index),
+    /// Some are others.
+    Change(Vec<(Index, u8)>),
+    /// A run of them is filled.
+    Fill(Index, usize, u8),
+    /// More come behind them.
+    Extend(Vec<u8>),
+}
+
+impl Damage {
+    fn apply(&self, state: &mut Vec<u8>) {
+        match self {
+            Self::Cut(at) => state.truncate(at.index(state.len())),
+            Self::Change(changes) => {
+                for (at, value) in changes {
+                    let at = at.index(state.len());
+                    state[at] = *value;
+                }
+            }
+            Self::Fill(at, len, value) => {
+                let at = at.index(state.len());
+                let end = (at + len).min(state.len());
+                state[at..end].fill(*value);
+            }
+            Self::Extend(bytes) => state.extend(bytes),
+        }
+    }
+}
+
+fn any_damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        any::<Index>().prop_map(Damage::Cut),
+        vec((any::<Index>(), any::<u8>()), 1..64).prop_map(Damage::Change),
+        (any::<Index>(), 1..64usize, any::<u8>())
+            .prop_map(|(at, len, value)| Damage::Fill(at, len, value)),
+        vec(any::<u8>(), 1..64).prop_map(Damage::Extend),
+    ]
+}
+
+fn mutated_states_are_refused_or_run() {
+    let (accepted, refused) = (Cell::new(0), Cell::new(0));
+    proptest!(cases(2 * BOUNDED), |(
+        program in any_loop(),
+        setting in any_setting(),
+        cycles in 0..4 * FRAME,
+        damage in any_damage(),
+        sealed in prop_oneof![3 => Just(true), 1 => Just(false)],
+    )| {
+        let mut machine = setting.machine(&program);
+        machine.run_cycles(cycles);
+        let good = machine.save_state();
+        let mut bad = good.clone();
+        damage.apply(&mut bad);
+        if sealed {
+            seal(&mut bad);
+        }
+        let mut victim = machine.clone();
+        if victim.load_state(&bad).is_ok() {
+            prop_assert!(sealed || bad == good, "a state with a wrong checksum was taken");
+            run(&mut victim, &[0, 0xFF])?;
+            accepted.set(accepted.get() + 1);
+        } else {
+            prop_assert!(victim.save_state() == good, "a refused state changed the machine");
+            refused.set(refused.get() + 1);
+        }
+    });
+    let (accepted, refused) = (accepted.get(), refused.get());
+    assert!(accepted > 8 && refused > 8, "{accepted} accepted, {refused} refused");
 }

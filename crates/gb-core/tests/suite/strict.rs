@@ -34,8 +34,9 @@ fn settled(machine: &mut GameBoy) -> Vec<u8> {
     machine.save_state()
 }
 
-/// Returns whether the processor ever ran at double speed.
-fn compare(name: &str, mut fast: GameBoy, frames: u64) -> bool {
+/// Runs a machine and a strict copy of it. Returns whether the processor ended at another speed than
+/// it began, or what differs first.
+pub fn compare(mut fast: GameBoy, frames: u64) -> Result<bool, String> {
     let mut strict = fast.clone();
     let mut choices = Choices(7);
     for frame in 1..=frames {
@@ -46,17 +47,31 @@ fn compare(name: &str, mut fast: GameBoy, frames: u64) -> bool {
         }
         let draw = frame % DRAW_EVERY == 0;
         fast.run_frame(draw);
-        strict.run_frame_strict(true);
-        assert_eq!(fast.clock(), strict.clock(), "{name}: clock after frame {frame}");
-        assert_eq!(fast.registers(), strict.registers(), "{name}: registers, frame {frame}");
+        // The reference counts the window's lines in drawn frames only; on the hardware nobody notices.
+        strict.run_frame_strict(draw || fast.profile() == Profile::Hardware);
+        let (a, b) = (fast.clock(), strict.clock());
+        if a != b {
+            return Err(format!("clock after frame {frame}: fast {a}, strict {b}"));
+        }
+        let (a, b) = (fast.registers(), strict.registers());
+        if a != b {
+            return Err(format!("registers after frame {frame}: fast {a:X?}, strict {b:X?}"));
+        }
         // In the middle of a line the strict side holds a pipeline that the fast side does without.
         if draw && fast.peek(0xFF41) & 3 != 3 {
             let (a, b) = (settled(&mut fast), settled(&mut strict));
             let first = a.iter().zip(&b).skip(26).position(|(a, b)| a != b);
-            assert_eq!(first, None, "{name}: first byte that differs after frame {frame}");
+            if let Some(first) = first {
+                return Err(format!("byte {first} of the state after frame {frame}"));
+            }
         }
     }
-    fast.cycles() != fast.clock()
+    Ok(fast.cycles() != fast.clock())
+}
+
+/// As [`compare`]; fails the test where something differs.
+pub fn check(name: &str, machine: GameBoy, frames: u64) -> bool {
+    compare(machine, frames).unwrap_or_else(|difference| panic!("{name}: {difference}"))
 }
 
 pub fn trials() -> Vec<Trial> {
@@ -72,7 +87,7 @@ fn games_run_alike(data: &Path) {
     for rom in games(data) {
         for profile in [Profile::Hardware, Profile::PyBoy] {
             let name = format!("{} ({profile:?})", rom.display());
-            compare(&name, common::boot(&rom, profile), FRAMES);
+            check(&name, common::boot(&rom, profile), FRAMES);
         }
     }
 }
@@ -87,7 +102,7 @@ fn programs_for_the_color_run_alike(data: &Path) {
     let mut doubled = 0;
     for (name, rom) in found {
         let machine = common::boot_model(&rom, Model::Cgb);
-        doubled += u32::from(compare(&name, machine, 30));
+        doubled += u32::from(check(&name, machine, 30));
     }
     assert!(doubled >= 9, "{doubled} programs switched to double speed");
 }
@@ -96,7 +111,7 @@ fn the_embedded_game_runs_alike() {
     let rom =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../python/hybridenv/data/polar_post.gb");
     for profile in [Profile::Hardware, Profile::PyBoy] {
-        compare("polar_post", common::boot(&rom, profile), FRAMES);
+        check("polar_post", common::boot(&rom, profile), FRAMES);
     }
 }
 
@@ -106,7 +121,7 @@ fn timing_programs_run_alike(data: &Path) {
     for folder in std::fs::read_dir(ppu).unwrap() {
         let rom = folder.unwrap().path().join("test.gb");
         if rom.is_file() {
-            compare(&rom.display().to_string(), common::boot(&rom, Profile::Hardware), 60);
+            check(&rom.display().to_string(), common::boot(&rom, Profile::Hardware), 60);
             seen += 1;
         }
     }

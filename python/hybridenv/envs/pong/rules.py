@@ -15,6 +15,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
+from hybridenv.envs._fusion import once
+
 WIDTH, HEIGHT = 500.0, 640.0
 PADDLE_HEIGHT = 70.0
 BALL = 32.0
@@ -33,6 +35,9 @@ LEVEL = np.nextafter(np.float32(0.01), np.float32(1))
 """A ball flies level where its vertical speed is below this, the first float32 above 0.01."""
 WINNING_SCORE = 21
 HIT_REWARD = np.float32(0.1)
+FLIES, SAVED, HIT, WON, LOST, OVER = range(6)
+"""What happens in a sub-step: nothing, a paddle meets the ball (left, right), a point for the agent
+or for the opponent; or the round had ended before."""
 IN_PLAY = 1.0
 """`State.serve` while a round is on; a serve is -1 or 0."""
 
@@ -137,13 +142,7 @@ def step(
         The game after the step; the reward (float32: 1, -1, 0.1 or 0, the last one that was set);
         and whether the game is over (bool).
     """
-    field = begin_round(state)
-    advance = partial(_advance, direction)
-    if frame_skip == 1:
-        field = advance(field)
-    else:
-        field = lax.fori_loop(0, frame_skip, lambda _, field: advance(field), field, unroll=False)
-
+    field = once(partial(_play, frame_skip), direction, state)
     won, lost = field.reward == 1, field.reward == -1
     point = won | lost
     left, right = _scores(state)
@@ -156,11 +155,7 @@ def step(
         left_score=left,
         right_score=right,
     )
-    # Without a barrier XLA computes the step once more for each number of the observation.
-    result: tuple[State, Array, Array] = lax.optimization_barrier(  # type: ignore[no-untyped-call]
-        (after, field.reward, done)
-    )
-    return result
+    return after, field.reward, done
 
 
 def observe(state: State) -> Array:
@@ -214,6 +209,15 @@ def begin_round(state: State) -> Field:
     )
 
 
+def _play(frame_skip: int, direction: Array, state: State) -> Field:
+    """All sub-steps of a step."""
+    field = begin_round(state)
+    if frame_skip == 1:
+        return _advance(direction, field)
+    last: Field = lax.fori_loop(0, frame_skip, lambda _, now: _advance(direction, now), field)
+    return last
+
+
 def _scores(state: State) -> tuple[Array, Array]:
     """Scores at the start of a step: a game that is over begins anew."""
     over = jnp.maximum(state.left_score, state.right_score) >= WINNING_SCORE
@@ -222,33 +226,23 @@ def _scores(state: State) -> tuple[Array, Array]:
 
 def _advance(direction: Array, field: Field) -> Field:
     """One sub-step, which leaves a field whose round has ended as it is."""
-    right_y = jnp.clip(field.right_y + PADDLE_SPEED * direction, PADDLE_LOW, PADDLE_HIGH)
-    chase = field.ball_y - (field.left_y + PADDLE_HEIGHT / 2)
-    left_y = field.left_y + jnp.clip(chase, -PADDLE_SPEED, PADDLE_SPEED)
-    left_y = jnp.clip(left_y, PADDLE_LOW, PADDLE_HIGH)
-
+    left_y, right_y, event = once(_judge, direction, field)
     x, y = field.ball_x + field.ball_vx, field.ball_y + field.ball_vy
     vy = jnp.where((y < 0) | (y + BALL > HEIGHT), -field.ball_vy, field.ball_vy)
-    at_left, at_right = x < 0, x + BALL > WIDTH
-    saved = at_left & _meets(left_y, y)
-    hit = at_right & _meets(right_y, y)
-    vx = jnp.where(saved | hit, -field.ball_vx, field.ball_vx)
+    hit = event == HIT
 
     # Three times the direction as sums, which no compiler can fuse into an inexact multiply-add.
     spun = jnp.clip(vy + (direction + direction + direction), -MAX_RISE, MAX_RISE)
     spun = jnp.where(jnp.abs(spun) < LEVEL, SPIN, spun)
+    vx = jnp.where(hit | (event == SAVED), -field.ball_vx, field.ball_vx)
     vy = jnp.where(hit, spun, vy)
     x = jnp.where(hit, jnp.clip(x, 0, WIDTH - BALL), x)
     y = jnp.where(hit, jnp.clip(y, 0, HEIGHT - BALL), y)
-
-    won, lost = at_left & ~saved, at_right & ~hit
-    ended = jnp.abs(field.reward) == 1
-    frozen = ended | won | lost
     reward = jnp.where(hit, HIT_REWARD, field.reward)
-    reward = jnp.where(won, 1, jnp.where(lost, -1, reward))
+    reward = jnp.where(event == WON, 1, jnp.where(event == LOST, -1, reward))
 
     def keep(new: Array, old: Array) -> Array:
-        return jnp.where(frozen, old, new)
+        return jnp.where(event >= WON, old, new)
 
     return Field(
         left_y=keep(left_y, field.left_y),
@@ -257,8 +251,22 @@ def _advance(direction: Array, field: Field) -> Field:
         ball_y=keep(y, field.ball_y),
         ball_vx=keep(vx, field.ball_vx),
         ball_vy=keep(vy, field.ball_vy),
-        reward=jnp.where(ended, field.reward, reward),
+        reward=reward,
     )
+
+
+def _judge(direction: Array, field: Field) -> tuple[Array, Array, Array]:
+    """Move the paddles, and say what happens to the ball: their heights, and an event (int32)."""
+    right_y = jnp.clip(field.right_y + PADDLE_SPEED * direction, PADDLE_LOW, PADDLE_HIGH)
+    chase = field.ball_y - (field.left_y + PADDLE_HEIGHT / 2)
+    left_y = field.left_y + jnp.clip(chase, -PADDLE_SPEED, PADDLE_SPEED)
+    left_y = jnp.clip(left_y, PADDLE_LOW, PADDLE_HIGH)
+    x, y = field.ball_x + field.ball_vx, field.ball_y + field.ball_vy
+    at_left = jnp.where(_meets(left_y, y), SAVED, WON)
+    at_right = jnp.where(_meets(right_y, y), HIT, LOST)
+    event = jnp.where(x < 0, at_left, jnp.where(x + BALL > WIDTH, at_right, FLIES))
+    ended = jnp.abs(field.reward) == 1
+    return left_y, right_y, jnp.where(ended, OVER, event).astype(jnp.int32)
 
 
 def _meets(paddle_y: Array, ball_y: Array) -> Array:

@@ -1,11 +1,11 @@
-"""One frame of PyBoy, instruction by instruction: the oracle's half of `tests.oracle.diverge`.
+"""One frame of PyBoy, instruction by instruction: the slow half of `hybridenv.oracle.trace`.
 
-Run as ``python -m tests.oracle.pyboy_trace ROM FRAME < masks``, with one button mask a frame on
-standard input. PyBoy's compiled modules cannot be looked into, but its package also ships the
-Python sources that they were compiled from; this process imports those instead, plays up to
-``FRAME`` and prints, before every instruction of that frame, the line that
-`tests/oracle/trace.rs` prints for the other side. Lines that begin with ``L`` say with which
-registers PyBoy draws a line of the picture.
+Run as ``python -m hybridenv.oracle.pyboy_trace FRAME dmg|cgb < input``. The input is a button mask
+for each frame up to ``FRAME``, a byte each, and then the ROM image. PyBoy's compiled modules cannot
+be looked into, but its package also ships the Python sources that they were compiled from; this
+process imports those instead, plays up to ``FRAME`` and prints, before every instruction of that
+frame, the numbers that `hybridenv.TRACE_COLUMNS` names, in hexadecimal. Lines that begin with
+``L`` say with which registers PyBoy draws a line of the picture.
 """
 
 # ruff: noqa: T201 - a command line
@@ -15,15 +15,12 @@ from __future__ import annotations
 import importlib.abc
 import importlib.machinery
 import importlib.util
-import io
 import sys
-import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tests.oracle.pyboy_lockstep import BOOT_FRAMES, BUTTONS
+from hybridenv.oracle.reference import BOOT_FRAMES, build_pyboy, press
 
 
 class _SourcesOnly(importlib.abc.MetaPathFinder):
@@ -66,12 +63,24 @@ class _Banks:
 
 def _line(board: Any) -> str:
     cpu, lcd, timer = board.cpu, board.lcd, board.timer
-    flags, enabled = cpu.interrupts_flag_register | 0xE0, cpu.interrupts_enabled_register
-    return (
-        f"{cpu.cycles} {cpu.PC:04X} {cpu.A:02X}{cpu.F:02X} {cpu.B:02X}{cpu.C:02X} "
-        f"{cpu.D:02X}{cpu.E:02X} {cpu.HL:04X} {cpu.SP:04X} {flags:02X} {enabled:02X} "
-        f"{lcd._LCDC.value:02X} {lcd._STAT.value:02X} {lcd.LY:02X} {timer.DIV:02X} "
-        f"{timer.TIMA:02X}"
+    return " ".join(
+        f"{value:X}"
+        for value in (
+            cpu.cycles,
+            cpu.PC,
+            cpu.A << 8 | cpu.F,
+            cpu.B << 8 | cpu.C,
+            cpu.D << 8 | cpu.E,
+            cpu.HL,
+            cpu.SP,
+            cpu.interrupts_flag_register | 0xE0,
+            cpu.interrupts_enabled_register,
+            lcd._LCDC.value,
+            lcd._STAT.value,
+            lcd.LY,
+            timer.DIV,
+            timer.TIMA,
+        )
     )
 
 
@@ -103,25 +112,18 @@ def _watch(board: Any) -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Play the masks of standard input up to the frame and print that frame."""
-    rom, frame = Path(arguments[0]).read_bytes(), int(arguments[1])
-    masks = sys.stdin.buffer.read()
+    """Play the masks of standard input and print the last frame."""
+    frame, color = int(arguments[0]), arguments[1] == "cgb"
+    given = sys.stdin.buffer.read()
+    masks, rom = given[: frame + 1], given[frame + 1 :]
     sys.meta_path.insert(0, _SourcesOnly())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import pyboy
-    emulator: Any = pyboy.PyBoy(
-        io.BytesIO(rom), window="null", sound_emulated=True, cgb=False, log_level="CRITICAL"
-    )
-    emulator.set_emulation_speed(0)
+    emulator = build_pyboy(rom, color=color, sound=True)
     emulator.mb.cartridge.rombanks = _Banks(emulator.mb.cartridge.rombanks)
     # An instance's first rendered frame has the window one line off: render one that has none.
     emulator.tick(BOOT_FRAMES, True)
     held = 0
-    for number, mask in enumerate(masks[: frame + 1]):
-        for bit, name in enumerate(BUTTONS):
-            if (held ^ mask) >> bit & 1:
-                (emulator.button_press if mask >> bit & 1 else emulator.button_release)(name)
+    for number, mask in enumerate(masks):
+        press(emulator, held, mask)
         held = mask
         if number == frame:
             _watch(emulator.mb)
