@@ -11,10 +11,11 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from hybridenv.cli.rival import PyBoyBatch, pyboy_version
+from hybridenv.cli.rival import PyBoyBatch
 from hybridenv.data import embedded_rom
 from hybridenv.errors import MissingDependencyError
 from hybridenv.gym.actions import DEFAULT_ACTIONS, ActionTable
+from hybridenv.oracle.reference import pyboy_version
 from hybridenv.tasks import POLAR_POST
 
 Pixels = NDArray[np.uint8]
@@ -33,7 +34,7 @@ class PyBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]):
 
     def __init__(self, num_envs: int, frame_skip: int) -> None:
         if pyboy_version() is None:
-            raise MissingDependencyError("PyBoy is not installed: pip install 'hybridenv[bench]'")
+            raise MissingDependencyError("PyBoy is not installed: pip install 'hybridenv[pyboy]'")
         threads = len(os.sched_getaffinity(0))
         self._machines = PyBoyBatch(embedded_rom(), num_envs, threads, frame_skip)
         self._table = ActionTable(DEFAULT_ACTIONS)
