@@ -101,6 +101,11 @@ bench-pong: $(BUILT) $(PEERS)/.deps ## Pong's steps a second, with gymnax beside
 	$(BIN)/python -m bench.pong $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
+.PHONY: bench-ppo
+bench-ppo: $(BUILT) $(PEERS)/.deps ## PPO's steps a second, beside PyTorch, and the time to learn Pong; refresh the README's table
+	$(BIN)/python -m bench.ppo $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: accuracy
 accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts and the README's tables
 	$(BIN)/python -m tests.oracle.ratchet

@@ -38,8 +38,24 @@ def pong(deadline: float) -> list[dict[str, Any]]:
     return found
 
 
+def ppo(deadline: float) -> list[dict[str, Any]]:
+    """Steps a second of PPO on Pong, end to end, with more and more games, until time is up."""
+    from bench.jax_sides import SIDES, Work
+    from bench.ppo_sides import HORIZON
+
+    found: list[dict[str, Any]] = []
+    for games in (1_024, 8_192, 65_536):
+        for side in ("ppo-mlp", "ppo-lstm"):
+            if time.monotonic() > deadline:
+                return found
+            work = Work(games=games, steps=4 * HORIZON, frame_skip=8)
+            found.append({"side": side, **asdict(work), **measure(SIDES[side](work), work)})
+            print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+    return found
+
+
 #: Cases by name. Each takes the moment (of `time.monotonic`) at which it must stop.
-CASES: dict[str, Callable[[float], list[dict[str, Any]]]] = {"pong": pong}
+CASES: dict[str, Callable[[float], list[dict[str, Any]]]] = {"pong": pong, "ppo": ppo}
 
 
 def measure(side: Any, work: Any) -> dict[str, Any]:

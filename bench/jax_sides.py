@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
@@ -142,10 +142,32 @@ def gymnax(work: Work, *, name: str, seed: int = 0) -> JaxSide:
     return JaxSide(start, program, work, seed)
 
 
-SIDES: dict[str, Callable[[Work], JaxSide]] = {
+class Timed(Protocol):
+    """What is timed."""
+
+    compile_seconds: float
+
+    def play(self) -> None:
+        """Do the work once, and wait for all that comes out."""
+
+
+def ppo(work: Work, name: str) -> Timed:
+    """PPO on Pong, see `bench.ppo_sides`."""
+    from bench.ppo_sides import Fused, Torch
+
+    if name in ("mlp", "lstm"):
+        return Fused(name, work)
+    return Torch(work, ours=name == "torch-ours")
+
+
+SIDES: dict[str, Callable[[Work], Timed]] = {
     "pong": lambda work: pong(work, random=False),
     "pong-random": lambda work: pong(work, random=True),
     "gymnax-CartPole-v1": lambda work: gymnax(work, name="CartPole-v1"),
     "gymnax-Pong-misc": lambda work: gymnax(work, name="Pong-misc"),
     "gymnax-Breakout-MinAtar": lambda work: gymnax(work, name="Breakout-MinAtar"),
+    "ppo-mlp": lambda work: ppo(work, "mlp"),
+    "ppo-lstm": lambda work: ppo(work, "lstm"),
+    "torch-ppo": lambda work: ppo(work, "torch"),
+    "torch-ppo-ours": lambda work: ppo(work, "torch-ours"),
 }

@@ -33,9 +33,10 @@ class Session:
         begin = time.perf_counter()
         self.side.play()
         self.calls = math.ceil(MEASURE / (time.perf_counter() - begin))
-        package = side.partition("-")[0]
+        peer = side.partition("-")[0]
+        package = peer if peer in ("gymnax", "torch") else "hybridenv"
         return {
-            "version": version("gymnax" if package == "gymnax" else "hybridenv"),
+            "version": f"{package} {version(package)}",
             "jax": version("jax"),
             "compile_seconds": self.side.compile_seconds,
         }

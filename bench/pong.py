@@ -50,6 +50,7 @@ class Plan:
         flags: Whether `hybridenv.cpu_flags` is set.
         games: Games on all devices together.
         frame_skip: Sub-steps a step.
+        length: Steps of each game in one call of the program.
     """
 
     side: str
@@ -57,11 +58,12 @@ class Plan:
     flags: bool = False
     games: int = GAMES
     frame_skip: int = 4
+    length: int = STEPS
 
     @property
     def steps(self) -> int:
         """Steps of all games in one call of the program."""
-        return self.games * STEPS
+        return self.games * self.length
 
 
 @dataclass
@@ -111,11 +113,14 @@ def measure(plans: Mapping[str, Plan], repeats: int, peer_python: Path) -> Found
     found, workers = Found(), {}
     try:
         for name, plan in plans.items():
-            python = peer_python if plan.side.startswith("gymnax") else Path(sys.executable)
+            peer = plan.side.startswith(("gymnax", "torch"))
+            python = peer_python if peer else Path(sys.executable)
             flags = {"XLA_FLAGS": cpu_flags() if plan.flags else os.environ.get("XLA_FLAGS", "")}
+            if peer:
+                flags["PYTHONPATH"] = str(ROOT / "python")
             work = {
                 "games": plan.games,
-                "steps": STEPS,
+                "steps": plan.length,
                 "frame_skip": plan.frame_skip,
                 "devices": plan.devices,
             }

@@ -111,3 +111,26 @@ class EnvCrashedError(HybridEnvError, RuntimeError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class ConfigError(HybridEnvError, ValueError):
+    """A setting of a training run is unknown, has a wrong type, or does not fit the others."""
+
+
+class CheckpointError(HybridEnvError, OSError):
+    """A checkpoint cannot be written, read, or continued with this configuration."""
+
+
+class DivergedError(HybridEnvError, ArithmeticError):
+    """A loss is no longer a finite number.
+
+    Attributes:
+        iteration: The first iteration in which it was not.
+    """
+
+    def __init__(self, message: str, iteration: int) -> None:
+        super().__init__(message, iteration)
+        self.iteration = iteration
+
+    def __str__(self) -> str:
+        return str(self.args[0])

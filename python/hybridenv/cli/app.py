@@ -17,6 +17,9 @@ from hybridenv.cli.diverge import diverge as run_diverge
 from hybridenv.cli.info import info as show_info
 from hybridenv.cli.play import Play
 from hybridenv.cli.play import play as run_play
+from hybridenv.cli.train import Train
+from hybridenv.cli.train import profile as run_profile
+from hybridenv.cli.train import train as run_train
 from hybridenv.errors import HybridEnvError
 from hybridenv.oracle.lockstep import Kind
 
@@ -207,6 +210,67 @@ def demo(
 ) -> None:
     """Play the embedded game on many machines, next to PyBoy where it is installed."""
     run_demo(n, threads, seconds, folder, seed)
+
+
+@app.command()
+def train(
+    env: Annotated[
+        str,
+        typer.Argument(help='"pong", "gameboy", or the id of any Gymnasium environment.'),
+    ],
+    config: Annotated[
+        Path | None, typer.Option(help="TOML or JSON file with settings, see docs/training.md.")
+    ] = None,
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A setting, such as lr=0.001; may be repeated."),
+    ] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Environment steps to train.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of everything.")] = None,
+    n_seeds: Annotated[
+        int | None, typer.Option("--n-seeds", min=1, help="Runs in one program.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder for metrics and checkpoints.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder's last one.")] = (
+        False
+    ),
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Also write for TensorBoard.")
+    ] = False,
+) -> None:
+    """Train a policy with PPO."""
+    given = {"steps": steps, "seed": seed, "n_seeds": n_seeds}
+    run_train(
+        Train(
+            env=env,
+            config=config,
+            changes=tuple(change or ()),
+            given={key: value for key, value in given.items() if value is not None},
+            folder=folder,
+            resume=resume,
+            tensorboard=tensorboard,
+        )
+    )
+
+
+@app.command()
+def profile_training(
+    env: Annotated[str, typer.Argument(help='As for "train", or "gameboy-pyboy" for PyBoy.')],
+    params: Annotated[
+        str, typer.Option(help="Sizes of policies, such as 100k,2M; separated by commas.")
+    ] = "2M,20M,200M",
+    n_envs: Annotated[
+        int | None, typer.Option("--n-envs", min=1, help="Environments; the default's without it.")
+    ] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder for breakdown.json and breakdown.png.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Measure how an iteration divides into environment, policy, learning and transfer."""
+    run_profile(env, params, n_envs, folder, seed)
 
 
 def run() -> None:

@@ -62,6 +62,14 @@ class PyBoyBatch:
         """
         self._run(masks, self._frame_skip)
 
+    def screens(self) -> NDArray[np.uint8]:
+        """Read every screen.
+
+        Returns:
+            uint8[n, 144, 160], brightness from 0 to 255.
+        """
+        return np.stack([machine.screen.ndarray[..., 0] for machine in self._machines])
+
     def _run(self, masks: NDArray[np.uint8], frames: int) -> None:
         held, self._held = self._held, masks
 

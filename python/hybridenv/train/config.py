@@ -1,0 +1,336 @@
+"""What a training run is: one frozen record, read from a TOML or JSON file, checked at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import tomllib
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self, get_args, get_type_hints
+
+from hybridenv.errors import ConfigError
+
+_CHOICES = {
+    "network": ("mlp", "cnn", "gru", "lstm"),
+    "activation": ("gelu", "gelu_tanh", "relu", "tanh"),
+    "shuffle": ("rows", "envs"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """A training run. Everything here, the number of devices and the seed fix its result.
+
+    Attributes:
+        env: Name of the environment: one of `hybridenv.envs`, ``"gameboy"``, or the id of any
+            Gymnasium environment.
+        env_args: Options of the environment, passed to its constructor.
+        seed: Seed of everything: weights, environments, actions, order of the data.
+        n_seeds: Independent runs in one program, with the seeds ``seed`` to ``seed + n_seeds - 1``.
+        steps: Environment steps to train for, each run; rounded up to whole calls of the program.
+        n_envs: Environments of each run.
+        horizon: Steps of each environment in an iteration.
+        epochs: How often an iteration's data is used.
+        minibatches: Updates an epoch.
+        chunk: Rows whose gradient is computed at once; the gradients of a minibatch's chunks are
+            added up, so that what a chunk needs stays in the processor's cache. 0 takes whole
+            minibatches.
+        shuffle: ``"rows"`` draws minibatches from single steps, ``"envs"`` from whole
+            environments, which is cheaper and what networks with a memory need.
+        gamma: Discount a step.
+        gae_lambda: Decay of generalised advantage estimation.
+        clip: Clip range of the policy's ratio.
+        value_clip: Clip range of the value's change; `None` for none.
+        value_coef: Weight of the value loss.
+        entropy_coef: Weight of the entropy.
+        normalize_advantage: Whether advantages get mean 0 and deviation 1 in every minibatch.
+        lr: Adam's step size.
+        anneal: Whether the step size falls linearly to zero over the run.
+        adam_eps: Adam's epsilon.
+        max_grad_norm: Longest gradient; longer ones are shortened to it.
+        network: ``"mlp"``, ``"cnn"``, ``"gru"`` or ``"lstm"``.
+        hidden: Sizes of the dense layers; the last one is also the memory's.
+        activation: ``"gelu"``, ``"gelu_tanh"``, ``"relu"`` or ``"tanh"``.
+        channels: Channels of the convolutions; the first one divides the sides of the picture by
+            4, the others by 2.
+        shrink: A picture is reduced to the averages of blocks of this side before anything else.
+        devices: Devices to use; 0 for all. Environments are divided evenly between them.
+        overlap: Only for environments outside of JAX: collect the next iteration with the
+            parameters from before the update, while the learner is at work.
+        calls: Iterations in one call of the compiled program.
+        checkpoint_every: Steps between checkpoints; 0 for one at the end only.
+        keep: Checkpoints that are kept, the newest.
+    """
+
+    env: str
+    env_args: dict[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    n_seeds: int = 1
+    steps: int = 10_000_000
+    n_envs: int = 1_024
+    horizon: int = 64
+    epochs: int = 2
+    minibatches: int = 16
+    chunk: int = 1_024
+    shuffle: str = "envs"
+    gamma: float = 0.99
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    value_clip: float | None = None
+    value_coef: float = 0.5
+    entropy_coef: float = 0.01
+    normalize_advantage: bool = True
+    lr: float = 3e-3
+    anneal: bool = False
+    adam_eps: float = 1e-5
+    max_grad_norm: float = 0.5
+    network: str = "mlp"
+    hidden: tuple[int, ...] = (128,)
+    activation: str = "gelu_tanh"
+    channels: tuple[int, ...] = (32, 64)
+    shrink: int = 1
+    devices: int = 0
+    overlap: bool = False
+    calls: int = 4
+    checkpoint_every: int = 0
+    keep: int = 2
+
+    def __post_init__(self) -> None:
+        self._check()
+
+    # -- sizes that follow from others ---------------------------------------------------------
+
+    @property
+    def batch(self) -> int:
+        """Steps of an iteration of one run."""
+        return self.n_envs * self.horizon
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the run, a multiple of `calls`."""
+        return -(-self.steps // (self.batch * self.calls)) * self.calls
+
+    @property
+    def recurrent(self) -> bool:
+        """Whether the network has a memory."""
+        return self.network in ("gru", "lstm")
+
+    # -- reading -------------------------------------------------------------------------------
+
+    @classmethod
+    def read(cls, path: Path) -> dict[str, Any]:
+        """Read the keys of a TOML or JSON file; `with_changes` checks and applies them.
+
+        Args:
+            path: The file, with the suffix ``.toml`` or ``.json``.
+
+        Returns:
+            Its keys and values.
+
+        Raises:
+            ConfigError: It cannot be read or is malformed.
+        """
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"config {path}: cannot be read: {error}") from None
+        try:
+            keys = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
+            raise ConfigError(f"config {path}: {error}") from None
+        if not isinstance(keys, dict):
+            raise ConfigError(f"config {path}: got {type(keys).__name__}, expected a table of keys")
+        return keys
+
+    @classmethod
+    def of(cls, env: str, changes: Mapping[str, Any] | None = None, where: str = "config") -> Self:
+        """Return the defaults for an environment with some keys changed.
+
+        Args:
+            env: Its name; one that is not listed in `DEFAULTS` gets those for small vectors.
+            changes: Keys and values.
+            where: What the message calls their source.
+
+        Raises:
+            ConfigError: As `with_changes`, or `changes` names another environment.
+        """
+        changes = dict(changes or {})
+        if (named := changes.get("env", env)) != env:
+            raise ConfigError(f"{where}: env is {named!r}, but {env!r} was asked for")
+        defaults = {**DEFAULTS.get(env, DEFAULTS[""])}
+        if isinstance(args := changes.get("env_args"), dict):
+            changes["env_args"] = {**defaults.get("env_args", {}), **args}
+        return cls(env=env).with_changes({**defaults, **changes}, where)
+
+    def with_changes(self, changes: Mapping[str, Any], where: str = "config") -> Self:
+        """Return the record with some keys changed.
+
+        Args:
+            changes: Keys and values.
+            where: What the message calls their source.
+
+        Raises:
+            ConfigError: A key is unknown, or a value has a wrong type or does not make sense.
+        """
+        known = {f.name for f in dataclasses.fields(self)}
+        if unknown := sorted(set(changes) - known):
+            raise ConfigError(
+                f"{where}: unknown key {', '.join(map(repr, unknown))}, expected one of "
+                f"{', '.join(sorted(known))}"
+            )
+        values: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in changes.items()
+        }
+        return dataclasses.replace(self, **values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all keys and values, fit for JSON."""
+        values = dataclasses.asdict(self)
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+
+    # -- checking ------------------------------------------------------------------------------
+
+    def _check(self) -> None:
+        hints = get_type_hints(type(self))
+        for f in dataclasses.fields(self):
+            value = getattr(self, f.name)
+            wanted = hints[f.name]
+            fitted = _fitted(value, wanted)
+            if fitted is None and not (value is None and _optional(wanted)):
+                raise ConfigError(f"{f.name}: got {value!r}, expected {_words(wanted)}")
+            object.__setattr__(self, f.name, fitted)
+        for name, choices in _CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                raise ConfigError(f"{name}: got {value!r}, expected one of {', '.join(choices)}")
+        at_least = {
+            "seed": 0, "n_seeds": 1, "steps": 1, "n_envs": 1, "horizon": 1, "epochs": 1,
+            "minibatches": 1, "chunk": 0, "shrink": 1, "devices": 0, "calls": 1,
+            "checkpoint_every": 0, "keep": 1,
+        }  # fmt: skip
+        for name, least in at_least.items():
+            if (value := getattr(self, name)) < least:
+                raise ConfigError(f"{name}: got {value}, expected at least {least}")
+        for name in ("gamma", "gae_lambda"):
+            if not 0 <= (value := getattr(self, name)) <= 1:
+                raise ConfigError(f"{name}: got {value}, expected 0 to 1")
+        for name in ("clip", "lr", "adam_eps", "max_grad_norm"):
+            if not 0 < (value := getattr(self, name)) < math.inf:
+                raise ConfigError(f"{name}: got {value}, expected a positive number")
+        for name in ("hidden", "channels"):
+            sizes = getattr(self, name)
+            if not sizes or min(sizes) < 1:
+                raise ConfigError(
+                    f"{name}: got {list(sizes)}, expected positive sizes, at least one"
+                )
+        if self.recurrent and self.shuffle != "envs":
+            raise ConfigError(
+                f'shuffle: got {self.shuffle!r} with network {self.network!r}, expected "envs": '
+                "a memory is trained on whole sequences"
+            )
+        self.check_division(1)
+
+    def check_division(self, devices: int) -> None:
+        """Check that an iteration's data can be divided between devices and into minibatches.
+
+        Args:
+            devices: Number of devices.
+
+        Raises:
+            ConfigError: It cannot; the message names a number that would do.
+        """
+        if self.n_envs % devices:
+            raise ConfigError(
+                f"n_envs: got {self.n_envs}, which {devices} devices cannot divide evenly, "
+                f"expected a multiple of {devices}, such as {-(-self.n_envs // devices) * devices}"
+            )
+        units = self.n_envs // devices
+        what = "environments"
+        if self.shuffle == "rows":
+            units, what = units * self.horizon, "steps"
+        if units % self.minibatches:
+            raise ConfigError(
+                f"minibatches: got {self.minibatches} with {units} {what} a device, expected a "
+                f"divisor of {units}"
+            )
+
+    def chunk_units(self, devices: int) -> int:
+        """Return how many environments (or rows, see `shuffle`) make a chunk.
+
+        It is the largest divisor of a minibatch that is no larger than asked for, at least 1.
+        """
+        rows = 1 if self.shuffle == "rows" else self.horizon
+        units = self.batch // rows // devices // self.minibatches
+        wanted = max(1, self.chunk // rows) if self.chunk else units
+        return max(size for size in range(1, min(wanted, units) + 1) if units % size == 0)
+
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "pong": {
+        "env_args": {"frame_skip": 8},
+        "steps": 16_000_000,
+        "gamma": 0.98,
+        "gae_lambda": 0.9,
+        "entropy_coef": 0.03,
+    },
+    "gameboy": {
+        "env_args": {"frame_skip": 12},
+        "steps": 2_000_000,
+        "n_envs": 64,
+        "horizon": 64,
+        "epochs": 4,
+        "minibatches": 4,
+        "chunk": 512,
+        "shuffle": "rows",
+        "lr": 6e-4,
+        "network": "cnn",
+        "hidden": [256],
+        "activation": "relu",
+        "shrink": 4,
+        "calls": 1,
+    },
+    "": {
+        "steps": 500_000,
+        "n_envs": 16,
+        "horizon": 64,
+        "epochs": 4,
+        "minibatches": 4,
+        "chunk": 0,
+        "shuffle": "rows",
+        "lr": 1e-3,
+        "hidden": [64, 64],
+        "activation": "tanh",
+    },
+}
+"""What differs from the defaults of `Config`, by environment; ``""`` is for all others."""
+
+
+def _optional(wanted: Any) -> bool:
+    return type(None) in get_args(wanted)
+
+
+def _fitted(value: Any, wanted: Any) -> Any:
+    """Return the value as the wanted type, or `None` where it is of another."""
+    if isinstance(wanted, types.UnionType):
+        return _fitted(value, get_args(wanted)[0])
+    if wanted is float:
+        fits = isinstance(value, int | float) and not isinstance(value, bool)
+        return float(value) if fits and not math.isnan(value) else None
+    if wanted is int:
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if wanted in (str, bool):
+        return value if isinstance(value, wanted) else None
+    if wanted == dict[str, Any]:
+        return value if isinstance(value, dict) else None
+    parts = [_fitted(part, int) for part in value] if isinstance(value, list | tuple) else [None]
+    return None if None in parts else tuple(parts)
+
+
+def _words(wanted: Any) -> str:
+    if isinstance(wanted, types.UnionType):
+        return f"{_words(get_args(wanted)[0])} or none"
+    names = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
+    return names.get(wanted, "a table" if wanted == dict[str, Any] else "a list of whole numbers")

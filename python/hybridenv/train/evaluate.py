@@ -1,0 +1,151 @@
+"""How good a policy is: whole episodes, one in each of n environments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from gymnasium.vector import VectorEnv
+from jax import Array
+from numpy.typing import NDArray
+
+from hybridenv.envs import Batch, ChanceEnvironment, Environment
+from hybridenv.train.games import clipped, score
+from hybridenv.train.networks import Carry, Params, Policy
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What n episodes came to, float32[n] each.
+
+    Attributes:
+        returns: Sums of rewards.
+        scores: Sums of points, see `hybridenv.train.games.score`.
+        lengths: Steps; an episode that did not end counts `max_steps`.
+    """
+
+    returns: Floats
+    scores: Floats
+    lengths: Floats
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.returns)} episodes: return {self.returns.mean():.2f} "
+            f"± {self.returns.std():.2f}, score {self.scores.mean():.2f}, "
+            f"length {self.lengths.mean():.0f}"
+        )
+
+
+def evaluate(
+    env: Environment[Any, Any] | ChanceEnvironment[Any, Any],
+    env_params: Any,
+    policy: Policy,
+    params: Params,
+    *,
+    episodes: int = 128,
+    seed: int = 0,
+    greedy: bool = True,
+    max_steps: int = 100_000,
+) -> Evaluation:
+    """Play one episode in each of n environments; short ones do not count more than long ones.
+
+    Args:
+        env: The environment, without automatic restarts.
+        env_params: Its parameters.
+        policy: The network.
+        params: Its parameters, of one seed.
+        episodes: The number n.
+        seed: Seed of the environments and actions.
+        greedy: Always take the likeliest action instead of drawing one.
+        max_steps: Steps after which episodes are cut off.
+
+    Returns:
+        Return, score and length of each episode.
+    """
+    games = Batch(env, episodes)
+    points = score(env.name)
+
+    def going(now: tuple[Any, ...]) -> Array:
+        return jnp.any(now[-1]) & (now[-2] < max_steps)
+
+    def step(now: tuple[Any, ...]) -> tuple[Any, ...]:
+        obs, state, carry, key, sums, t, alive = now
+        key, key_env, key_noise = jax.random.split(key, 3)
+        distribution, _, carry = policy.step(params, policy.obs.look(obs), carry)
+        noise = policy.action.noise(key_noise, (episodes,))
+        action = distribution.mode() if greedy else distribution.sample(noise)
+        obs, state, reward, terminated, truncated, _ = games.step(
+            key_env, state, clipped(action, policy.action), env_params
+        )
+        gains = jnp.stack([reward, points(reward), jnp.ones(episodes)])
+        sums = sums + jnp.where(alive, gains, 0)
+        return obs, state, carry, key, sums, t + 1, alive & ~(terminated | truncated)
+
+    @jax.jit
+    def play(key: Array, carry: Carry) -> Array:
+        key, key_env = jax.random.split(key)
+        obs, state = games.reset(key_env, env_params)
+        start = (
+            obs, state, carry, key, jnp.zeros((3, episodes)), jnp.int32(0),
+            jnp.ones(episodes, bool),
+        )  # fmt: skip
+        return jax.lax.while_loop(going, step, start)[4]
+
+    returns, scores, lengths = np.asarray(play(jax.random.key(seed), policy.initial(episodes)))
+    return Evaluation(returns, scores, lengths)
+
+
+def evaluate_vector(
+    env: VectorEnv[Any, Any, Any],
+    policy: Policy,
+    params: Params,
+    *,
+    seed: int = 0,
+    greedy: bool = True,
+    max_steps: int = 100_000,
+    on_step: Callable[[], object] | None = None,
+) -> Evaluation:
+    """Play the first episode of each environment outside of JAX.
+
+    Args:
+        env: The environments; any mode of starting over will do. They are reset, not closed.
+        policy: The network.
+        params: Its parameters.
+        seed: Seed of the environments and actions.
+        greedy: Always take the likeliest action instead of drawing one.
+        max_steps: Steps after which episodes are cut off.
+        on_step: Called after every step, for instance to take a picture.
+
+    Returns:
+        Return, score (the same here) and length of each episode.
+    """
+
+    @jax.jit
+    def choose(key: Array, obs: Array, carry: Carry) -> tuple[Array, Carry]:
+        distribution, _, carry = policy.step(params, policy.obs.look(obs), carry)
+        noise = policy.action.noise(key, obs.shape[:1])
+        action = distribution.mode() if greedy else distribution.sample(noise)
+        return clipped(action, policy.action), carry
+
+    n = env.num_envs
+    key, carry = jax.random.key(seed), policy.initial(n)
+    obs, _ = env.reset(seed=seed)
+    returns, lengths, alive = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
+    for t in range(max_steps):
+        action, carry = choose(jax.random.fold_in(key, t), obs, carry)
+        obs, reward, terminated, truncated, _ = env.step(np.asarray(action))
+        returns += np.where(alive, reward, 0)
+        lengths += alive
+        alive &= ~(terminated | truncated)
+        if on_step is not None:
+            on_step()
+        if not alive.any():
+            break
+    total = returns.astype(np.float32)
+    return Evaluation(total, total, lengths.astype(np.float32))

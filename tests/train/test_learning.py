@@ -1,0 +1,58 @@
+"""What is learned: Pong, in a short version and in full."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+from hybridenv.envs import make
+from hybridenv.train import Config, evaluate, evaluate_vector, make_trainer, train
+from hybridenv.train.host import make_vector_env
+
+SEEDS = range(5)
+
+
+def pong(**changes: Any) -> tuple[Config, Any]:
+    config = Config.of("pong", changes)
+    return config, train(config)
+
+
+def test_pong_is_learned_in_part() -> None:
+    """A tenth of a run: from losing every point to winning some."""
+    config, result = pong(steps=2_400_000, n_envs=512, chunk=512)
+    first, last = result.rows[0], result.rows[-1]
+    assert first["score"] != first["score"] or first["score"] < -20.5  # NaN: no game ended yet
+    games = evaluate(*make("pong", **config.env_args), result.policy, result.params, episodes=64)
+    assert last["score"] > -16
+    assert games.scores.mean() > 0
+    assert games.scores.shape == (64,)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+def test_pong_is_won(seed: int) -> None:
+    config, result = pong(seed=seed)
+    games = evaluate(*make("pong", **config.env_args), result.policy, result.params)
+    assert games.scores.mean() >= 20
+    assert max(row["score"] for row in result.rows[-8:]) >= 15
+    assert result.rows[-1]["steps"] <= 17_000_000
+
+
+@pytest.mark.slow
+def test_the_embedded_game_is_learned() -> None:
+    """Whole episodes must earn well more than those of a policy that knows nothing."""
+    config = Config.of("gameboy", {"steps": 1_000_000})
+    made = make_trainer(config)
+    before = made.init().params
+    result = train(config, trainer=made)
+    means = []
+    for params in (before, result.params):
+        envs = make_vector_env(config, 64)
+        params = jax.tree.map(np.asarray, params)
+        found = evaluate_vector(envs, result.policy, params, seed=100, greedy=False)
+        envs.close()
+        means.append(found.returns.mean())
+    assert means[1] > 1.5 * means[0] > 1
