@@ -34,6 +34,10 @@ class Part:
     sources: dict[str, str]
     block: Callable[..., str]
 
+    def is_empty(self, readme: str) -> bool:
+        """Whether the README has nothing here yet, because nobody has measured it."""
+        return f"<!-- {self.name}:begin -->\n<!-- {self.name}:end -->" in readme
+
     def updated(self, readme: str, *records: Record) -> str:
         """Return the README's text with this part replaced.
 
@@ -108,6 +112,9 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     old = new = README.read_text(encoding="utf-8")
     for part in PARTS:
+        missing = [name for name in part.sources if not (options.results / name).is_file()]
+        if missing and part.is_empty(old):
+            continue
         records = []
         for name, command in part.sources.items():
             path = options.results / name

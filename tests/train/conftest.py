@@ -28,7 +28,7 @@ def compile_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 def compile_fast(request: pytest.FixtureRequest) -> Iterator[None]:
     """Let XLA do without most of its work, except where whole runs are trained."""
     name = "jax_disable_most_optimizations"
-    before = getattr(jax.config, name)
+    before = jax.config.read(name)
     jax.config.update(name, not request.module.__name__.endswith("test_learning"))
     yield
     jax.config.update(name, before)
