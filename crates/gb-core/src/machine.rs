@@ -268,6 +268,12 @@ impl Machine {
     pub(crate) fn plan(&mut self) {
         let timed = self.timer.next_event().min(self.serial.next_event());
         self.next_event = self.ppu.next_event().min(self.speed.clock(timed));
+        let reference = self.profile == Profile::PyBoy;
+        let copies = self.cgb.as_ref().is_some_and(|cgb| cgb.hdma.active());
+        if reference && copies && self.ppu.in_hblank() {
+            // A processor that is woken there executes one instruction before a block is copied.
+            self.next_event = self.clock;
+        }
     }
 
     #[inline]

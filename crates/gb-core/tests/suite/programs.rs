@@ -69,6 +69,11 @@ impl Setting {
         Self { kind: 0, ram_code: 0, color, model, profile: Profile::Hardware }
     }
 
+    /// The same with another profile.
+    pub fn with_profile(self, profile: Profile) -> Self {
+        Self { profile, ..self }
+    }
+
     /// A machine at power-on.
     pub fn machine(self, program: &Program) -> GameBoy {
         let mut image = program.image();
