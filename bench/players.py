@@ -35,12 +35,13 @@ class Hybridenv:
     Args:
         rom: ROM image.
         work: Machines, frame skip and threads.
+        seed: Of the batch; `None` starts every machine alike.
 
     Raises:
         RuntimeError: The native module was built without optimisation.
     """
 
-    def __init__(self, rom: bytes, work: Work) -> None:
+    def __init__(self, rom: bytes, work: Work, seed: int | None = 0) -> None:
         import hybridenv
 
         build = hybridenv.build_info()
@@ -54,7 +55,7 @@ class Hybridenv:
             work.machines,
             frame_skip=work.frame_skip,
             num_threads=work.threads,
-            seed=0,
+            seed=seed,
         )
         self.batch.reset()
 
@@ -199,6 +200,7 @@ class StableRetro:
 
 SIDES: dict[str, Callable[[bytes, Work], Player]] = {
     "hybridenv": Hybridenv,
+    "hybridenv-unseeded": lambda rom, work: Hybridenv(rom, work, seed=None),
     "pyboy-silent": lambda rom, work: PyBoy(rom, work, sound=False),
     "pyboy": lambda rom, work: PyBoy(rom, work, sound=True),
     "gambaterm": Gambaterm,
@@ -208,6 +210,7 @@ SIDES: dict[str, Callable[[bytes, Work], Player]] = {
 #: The package on PyPI that a side measures.
 PACKAGES = {
     "hybridenv": "hybridenv",
+    "hybridenv-unseeded": "hybridenv",
     "pyboy-silent": "pyboy",
     "pyboy": "pyboy",
     "gambaterm": "gambaterm",
