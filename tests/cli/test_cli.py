@@ -379,7 +379,12 @@ def test_interrupt_ends_at_once_with_130() -> None:
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2)
+    maps = Path(f"/proc/{process.pid}/maps")
+    started = time.monotonic()
+    while maps.exists() and "_native" not in maps.read_text():
+        assert time.monotonic() - started < 60, "the program does not start"
+        time.sleep(0.1)
+    time.sleep(2)  # from the last import into the measurement
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130, err

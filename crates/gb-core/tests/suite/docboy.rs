@@ -124,7 +124,7 @@ impl Input {
 }
 
 /// The archive's files by their path below `tests`.
-fn unpack(archive: &Path) -> HashMap<String, Vec<u8>> {
+pub fn unpack(archive: &Path) -> HashMap<String, Vec<u8>> {
     let mut files = HashMap::new();
     let mut tar = tar::Archive::new(XzReader::new(File::open(archive).unwrap(), true));
     for file in tar.entries().unwrap() {

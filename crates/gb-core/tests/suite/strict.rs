@@ -2,13 +2,14 @@
 //! everything up to date after every instruction: equal in every bit of the state.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use gb_core::{GameBoy, Model, Profile};
+use gb_core::{GameBoy, Model, Profile, Rom};
 use libtest_mimic::Trial;
 
 use crate::common::{self, Choices};
-use crate::mooneye;
 use crate::trials::{test, test_with_data};
+use crate::{docboy, mooneye};
 
 /// Frames compared per game and profile.
 const FRAMES: u64 = if cfg!(debug_assertions) { 200 } else { 1_200 };
@@ -34,6 +35,13 @@ fn settled(machine: &mut GameBoy) -> Vec<u8> {
     machine.save_state()
 }
 
+/// Whether a line may be being drawn: the strict side holds a pipeline then that the fast side does
+/// without, until a few dots after mode 3. The reference draws a line at once.
+fn in_a_line(machine: &GameBoy) -> bool {
+    let (on, mode) = (machine.peek(0xFF40) & 0x80 != 0, machine.peek(0xFF41) & 3);
+    on && (mode == 3 || mode == 0 && machine.profile() == Profile::Hardware)
+}
+
 /// Runs a machine and a strict copy of it. Returns whether the processor ended at another speed than
 /// it began, or what differs first.
 pub fn compare(mut fast: GameBoy, frames: u64) -> Result<bool, String> {
@@ -57,8 +65,7 @@ pub fn compare(mut fast: GameBoy, frames: u64) -> Result<bool, String> {
         if a != b {
             return Err(format!("registers after frame {frame}: fast {a:X?}, strict {b:X?}"));
         }
-        // In the middle of a line the strict side holds a pipeline that the fast side does without.
-        if draw && fast.peek(0xFF41) & 3 != 3 {
+        if draw && !in_a_line(&fast) {
             let (a, b) = (settled(&mut fast), settled(&mut strict));
             let first = a.iter().zip(&b).skip(26).position(|(a, b)| a != b);
             if let Some(first) = first {
@@ -80,6 +87,7 @@ pub fn trials() -> Vec<Trial> {
         test_with_data(programs_for_the_color_run_alike),
         test(the_embedded_game_runs_alike),
         test_with_data(timing_programs_run_alike),
+        test_with_data(every_program_runs_alike),
     ]
 }
 
@@ -126,4 +134,41 @@ fn timing_programs_run_alike(data: &Path) {
         }
     }
     assert!(seen >= 12, "found {seen} programs");
+}
+
+/// Every ROM below a folder.
+fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            programs(&path, found);
+        } else if path.extension().is_some_and(|e| e == "gb" || e == "gbc") {
+            found.push(path);
+        }
+    }
+}
+
+/// The programs of all suites, each on the console that it asks for; only the first frames in debug,
+/// where a strict frame takes long.
+fn every_program_runs_alike(data: &Path) {
+    let frames = if cfg!(debug_assertions) { 2 } else { 12 };
+    let mut found = Vec::new();
+    for suite in ["mooneye-test-suite", "SameSuite", "acid2", "mealybug-tearoom-tests", "rtc3test"]
+    {
+        programs(&data.join(suite), &mut found);
+    }
+    let read = |path: PathBuf| (path.display().to_string(), std::fs::read(path).unwrap());
+    let archived = docboy::unpack(&data.join("docboy.tar.xz"));
+    let archived = archived.into_iter().filter(|(name, _)| name.ends_with(".gb"));
+    let (mut seen, mut differences) = (0, Vec::new());
+    for (name, image) in found.into_iter().map(read).chain(archived) {
+        let Ok(rom) = Rom::parse(&image) else { continue };
+        seen += 1;
+        let machine = GameBoy::new(Arc::new(rom), Profile::Hardware);
+        if let Err(difference) = compare(machine, frames) {
+            differences.push(format!("{name}: {difference}"));
+        }
+    }
+    assert!(differences.is_empty(), "{} of {seen}: {differences:#?}", differences.len());
+    assert!(seen >= 2_000, "saw {seen} programs");
 }
