@@ -1,11 +1,17 @@
 """Fixtures for every test."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bench.cases import shared_folder
+
+if find_spec("jax"):  # it must be told before any module of tests starts it
+    from hybridenv.envs import host_devices
+
+    host_devices(2)
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -1,4 +1,4 @@
-"""Two devices for the programs of these tests, whichever of them runs first."""
+"""What tests of training share; `tests/conftest.py` gives them two devices."""
 
 from __future__ import annotations
 
@@ -6,10 +6,6 @@ from collections.abc import Iterator
 
 import jax
 import pytest
-
-from hybridenv.envs import host_devices
-
-host_devices(2)
 
 
 @pytest.fixture(autouse=True, scope="package")
