@@ -142,10 +142,14 @@ fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         if path.is_dir() {
             programs(&path, found);
-        } else if path.extension().is_some_and(|e| e == "gb" || e == "gbc") {
+        } else if is_rom(&path) {
             found.push(path);
         }
     }
+}
+
+fn is_rom(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "gb" || e == "gbc")
 }
 
 /// The programs of all suites, each on the console that it asks for; only the first frames in debug,
@@ -159,7 +163,7 @@ fn every_program_runs_alike(data: &Path) {
     }
     let read = |path: PathBuf| (path.display().to_string(), std::fs::read(path).unwrap());
     let archived = docboy::unpack(&data.join("docboy.tar.xz"));
-    let archived = archived.into_iter().filter(|(name, _)| name.ends_with(".gb"));
+    let archived = archived.into_iter().filter(|(name, _)| is_rom(Path::new(name)));
     let (mut seen, mut differences) = (0, Vec::new());
     for (name, image) in found.into_iter().map(read).chain(archived) {
         let Ok(rom) = Rom::parse(&image) else { continue };
