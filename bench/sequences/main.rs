@@ -17,6 +17,8 @@ mod list;
 #[path = "../../crates/gb-core/src/cpu/opcode.rs"]
 mod opcode;
 mod record;
+#[path = "../../crates/gb-core/tests/suite/split_mix.rs"]
+mod split_mix;
 
 use std::collections::BTreeMap;
 use std::error::Error;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use gb_core::{GameBoy, Profile, Registers, Rom};
 
 use crate::opcode::{controls, length, PREFIX};
+use crate::split_mix::split_mix;
 
 /// Frames that a game is played for, of which every [`EVERY`]th is recorded.
 const FRAMES: u64 = 7_200;
@@ -101,28 +102,15 @@ impl Runs {
     }
 }
 
-/// A small generator of reproducible choices (SplitMix64).
-struct Choices(u64);
-
-impl Choices {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-}
-
 /// Plays a ROM and records what it executes.
 pub fn record(rom: &Path) -> Result<Runs, Box<dyn Error + Send + Sync>> {
     let rom = Arc::new(Rom::parse(&std::fs::read(rom)?)?);
     let mut machine = GameBoy::new(rom, Profile::Hardware);
-    let mut choices = Choices(1);
+    let mut chance = 1;
     let mut recorder = Recorder::default();
     for frame in 0..FRAMES {
         if frame % HOLD == 0 {
-            machine.set_buttons(BUTTONS[choices.next() as usize % BUTTONS.len()]);
+            machine.set_buttons(BUTTONS[split_mix(&mut chance) as usize % BUTTONS.len()]);
         }
         if frame % EVERY == EVERY - 1 {
             recorder.frame(&mut machine);

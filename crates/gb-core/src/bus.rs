@@ -21,7 +21,6 @@ pub(crate) struct Miss;
 pub(crate) struct FastBus<'a, const STEP: u64> {
     m: &'a mut Machine,
     image: &'a Rom,
-    rom: &'a [u8],
     /// What 0000–3FFF and 4000–7FFF show: offsets into the ROM, and the banks there.
     mapped: [usize; 2],
     banks: [&'a Bank; 2],
@@ -39,7 +38,7 @@ const NOWHERE: u32 = 0x1_0000;
 /// The banks at two offsets; the ROM is padded to whole banks and the mapper masks its numbers, so
 /// the empty bank is never seen.
 fn banks(rom: &[u8], at: [usize; 2]) -> [&Bank; 2] {
-    at.map(|at| rom.get(at..).and_then(|r| r.first_chunk()).unwrap_or(&[0xFF; 0x4000]))
+    at.map(|at| rom.get(at..).and_then(|r| r.first_chunk()).unwrap_or(&[0xFF; BANK]))
 }
 
 /// The instruction at `at`, if all bytes that it may have lie in `memory`.
@@ -52,12 +51,10 @@ fn instruction(memory: &[u8], at: u32) -> Option<u64> {
 impl<'a, const STEP: u64> FastBus<'a, STEP> {
     pub(crate) fn new(m: &'a mut Machine, image: &'a Rom) -> Self {
         let mapped = m.rom_at;
-        let rom = image.bytes();
-        let banks = banks(rom, mapped);
+        let banks = banks(image.bytes(), mapped);
         Self {
             m,
             image,
-            rom,
             mapped,
             banks,
             code: banks[0],
@@ -127,7 +124,8 @@ impl<'a, const STEP: u64> FastBus<'a, STEP> {
     #[inline(always)]
     fn execute_whole<const FETCHED: bool>(&mut self, cpu: &mut Cpu, code: u64, at: At) -> At {
         let clock = self.clock(at);
-        let mut whole = WholeBus::<STEP, FETCHED> { clock, m: &mut *self.m, rom: self.rom };
+        let mut whole =
+            WholeBus::<STEP, FETCHED> { clock, m: &mut *self.m, rom: self.image.bytes() };
         let pc = if FETCHED {
             cpu.execute(&mut whole, code & 0x00FF_FFFF, at).pc()
         } else {
@@ -138,7 +136,7 @@ impl<'a, const STEP: u64> FastBus<'a, STEP> {
         let clock = whole.clock;
         if self.mapped != self.m.rom_at {
             self.mapped = self.m.rom_at;
-            self.banks = banks(self.rom, self.mapped);
+            self.banks = banks(self.image.bytes(), self.mapped);
             self.code_at = NOWHERE;
         }
         self.start_countdown(pc, clock)
@@ -178,7 +176,7 @@ impl<const STEP: u64> Access for FastBus<'_, STEP> {
     fn write(&mut self, addr: u16, v: u8) -> Result<(), Miss> {
         if addr & 0xE000 == 0xC000 {
             self.m.wram[usize::from(addr & 0x1FFF)] = v;
-        } else if (0xFF80..0xFFFF).contains(&addr) {
+        } else if in_hram(addr) {
             self.m.hram[usize::from(addr & 0x7F)] = v;
         } else {
             return Err(Miss);
@@ -250,7 +248,7 @@ impl<'a, const STEP: u64> WholeBus<'a, STEP, false> {
     }
 }
 
-/// Only HRAM can be used without noticing a transfer.
+/// HRAM, all that can be used without noticing an OAM DMA; IE is not of it.
 #[inline(always)]
 fn in_hram(addr: u16) -> bool {
     (0xFF80..0xFFFF).contains(&addr)

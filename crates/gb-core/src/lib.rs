@@ -23,6 +23,9 @@ pub mod screen;
 mod serial;
 mod snapshot;
 mod speed;
+#[cfg(test)]
+#[path = "../tests/suite/split_mix.rs"]
+mod split_mix;
 pub mod state;
 mod timer;
 

@@ -9,6 +9,8 @@ use gb_core::cart::Rom;
 use gb_core::screen::{HEIGHT, WIDTH};
 use gb_core::{GameBoy, Model, Profile};
 
+use crate::split_mix::split_mix;
+
 /// T-cycles in one frame.
 pub const FRAME: u64 = 70_224;
 
@@ -36,16 +38,12 @@ pub fn fix_header(image: &mut [u8], kind: u8, ram_code: u8) {
         image[0x134..0x14D].iter().fold(0u8, |sum, byte| sum.wrapping_sub(*byte).wrapping_sub(1));
 }
 
-/// A small generator of reproducible choices (SplitMix64).
+/// A stream of reproducible choices.
 pub struct Choices(pub u64);
 
 impl Choices {
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        split_mix(&mut self.0)
     }
 
     /// A number below `bound`.

@@ -21,6 +21,7 @@ mod same_suite;
 mod save_state;
 mod scores;
 mod sm83;
+mod split_mix;
 mod strict;
 mod trials;
 

@@ -6,18 +6,16 @@ mod misses;
 mod plans;
 mod sequences;
 
+use crate::split_mix::split_mix;
+
 use super::{Cpu, Flags, Pair};
 
-/// A small generator of reproducible choices (SplitMix64).
+/// A stream of reproducible choices.
 struct Choices(u64);
 
 impl Choices {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        split_mix(&mut self.0)
     }
 
     /// A number below `bound`.

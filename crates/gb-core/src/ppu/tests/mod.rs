@@ -3,6 +3,7 @@
 mod alike;
 
 use super::*;
+use crate::split_mix::split_mix;
 
 /// A PPU about to draw line 50, with the given sprites (X positions) on it.
 fn about_to_draw(xs: &[u8], scx: u8, wx: Option<u8>) -> Ppu {
@@ -44,15 +45,9 @@ fn lengths_of(mut ppu: Ppu) -> (u64, u64) {
     (formula, ppu.phase_at - 1 - ppu.line_start - DRAW_DOT)
 }
 
-/// Numbers that look random (SplitMix64).
+/// Numbers that look random, each below its bound.
 fn choices(mut state: u64) -> impl FnMut(u64) -> u64 {
-    move |bound| {
-        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % bound
-    }
+    move |bound| split_mix(&mut state) % bound
 }
 
 #[test]
