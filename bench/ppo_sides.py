@@ -7,12 +7,12 @@ games at frame skip 8, 64 steps, one epoch of two minibatches, one hidden layer 
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
-from bench.jax_sides import Work
+if TYPE_CHECKING:  # it imports JAX, which whoever reads `HORIZON` alone does without
+    from bench.jax_sides import Work
 
 EPOCHS, MINIBATCHES, HIDDEN = 1, 2, 128
 LEARNING_RATE, GAMMA, LAMBDA, CLIP = 3e-3, 0.98, 0.9, 0.2
@@ -36,6 +36,8 @@ class Fused:
     """
 
     def __init__(self, network: str, work: Work) -> None:
+        import jax
+
         from hybridenv.envs import make
         from hybridenv.train.config import Config
         from hybridenv.train.ppo import Program
