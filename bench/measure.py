@@ -8,10 +8,11 @@ import select
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from bench.cases import ROOT, Work
 
@@ -169,6 +170,10 @@ class Side:
             "wall": max(answer["wall"] for answer in answers),
         }
 
+    def rate(self, clock: str) -> float:
+        """Play one measurement; emulated frames a second by a clock."""
+        return self.plan.work.frames / self.play()[clock]
+
     def close(self) -> None:
         """End the workers."""
         for worker in self._workers:
@@ -181,7 +186,7 @@ class Measured:
 
     Attributes:
         clock: ``"cpu"`` or ``"wall"``, whichever the rates are counted by.
-        rates: Emulated frames a second of each side, one value a repeat.
+        rates: Work a second of each side (emulated frames, or steps), one value a repeat.
         versions: Version of each side's package.
         absent: Why a side has no rates.
     """
@@ -215,6 +220,54 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     }
 
 
+class Opened(Protocol):
+    """A side that is ready to be measured."""
+
+    version: str
+
+    def rate(self, clock: str) -> float:
+        """Play one measurement; the work a second by a clock."""
+
+    def close(self) -> None:
+        """Release what the side holds."""
+
+
+def take_turns(
+    result: Measured, sides: Mapping[str, Callable[[], Opened]], *, repeats: int
+) -> None:
+    """Measure every side ``repeats`` times, one after the other in each repeat.
+
+    A side that fails has no rates; `Measured.absent` says why.
+
+    Args:
+        result: Where the rates go.
+        sides: What opens each side, by the name that the result uses.
+        repeats: Measurements of each side.
+    """
+    open_sides: dict[str, Opened] = {}
+    try:
+        for name, start in sides.items():
+            try:
+                open_sides[name] = start()
+                result.versions[name] = open_sides[name].version
+                result.rates[name] = []
+            except SideFailedError as error:
+                result.absent[name] = str(error)
+        for _ in range(repeats):
+            for name, side in list(open_sides.items()):
+                try:
+                    rate = side.rate(result.clock)
+                except SideFailedError as error:
+                    result.absent[name] = str(error)
+                    del result.rates[name]
+                    open_sides.pop(name).close()
+                    continue
+                result.rates[name].append(rate)
+    finally:
+        for side in open_sides.values():
+            side.close()
+
+
 def interleave(
     plans: Mapping[str, Plan],
     rom: Path,
@@ -235,26 +288,8 @@ def interleave(
         pythons: Interpreter for each side's workers, by `Plan.side`.
     """
     result = Measured(clock)
-    open_sides: dict[str, Side] = {}
-    try:
-        for name, plan in plans.items():
-            try:
-                open_sides[name] = Side(plan, rom, seed, pythons[plan.side])
-                result.versions[name] = open_sides[name].version
-                result.rates[name] = []
-            except SideFailedError as error:
-                result.absent[name] = str(error)
-        for _ in range(repeats):
-            for name, side in list(open_sides.items()):
-                try:
-                    seconds = side.play()[clock]
-                except SideFailedError as error:
-                    result.absent[name] = str(error)
-                    del result.rates[name]
-                    open_sides.pop(name).close()
-                    continue
-                result.rates[name].append(side.plan.work.frames / seconds)
-    finally:
-        for side in open_sides.values():
-            side.close()
+    sides = {
+        name: partial(Side, plan, rom, seed, pythons[plan.side]) for name, plan in plans.items()
+    }
+    take_turns(result, sides, repeats=repeats)
     return result

@@ -11,12 +11,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench import report
 from bench.cases import ROOT
-from bench.measure import SideFailedError, Worker, spread
+from bench.measure import Measured, Worker, spread, take_turns
 from bench.tables import table
 from hybridenv.xla import cpu_flags
 
@@ -67,27 +68,65 @@ class Plan:
 
 
 @dataclass
-class Found:
-    """What a case's sides did.
+class Found(Measured):
+    """What a case's sides did: `Measured`, with steps a second of all games.
 
     Attributes:
-        rates: Steps a second of all games, one value a repeat.
         compiled: Seconds that compiling took.
-        versions: Version of each side's package.
-        absent: Why a side is missing.
     """
 
-    rates: dict[str, list[float]] = field(default_factory=dict)
+    clock: str = "wall"
     compiled: dict[str, float] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    absent: dict[str, str] = field(default_factory=dict)
 
-    def ratio(self, over: str, under: str) -> dict[str, float] | None:
-        """Return the spread of one side's rate over another's, repeat by repeat."""
-        if over not in self.rates or under not in self.rates:
-            return None
-        pairs = zip(self.rates[over], self.rates[under], strict=True)
-        return spread([a / b for a, b in pairs])
+
+class Compiled:
+    """A side's worker, which has compiled its program.
+
+    Args:
+        plan: What to play.
+        peer_python: Interpreter for the sides of others.
+
+    Attributes:
+        version: Versions of the side's package and of JAX.
+        seconds: Time that compiling took.
+
+    Raises:
+        SideFailedError: The side cannot be opened.
+    """
+
+    def __init__(self, plan: Plan, peer_python: Path) -> None:
+        self._steps = plan.steps
+        peer = plan.side.startswith(("gymnax", "torch"))
+        python = peer_python if peer else Path(sys.executable)
+        flags = {"XLA_FLAGS": cpu_flags() if plan.flags else os.environ.get("XLA_FLAGS", "")}
+        if peer:
+            flags["PYTHONPATH"] = str(ROOT / "python")
+        work = {
+            "games": plan.games,
+            "steps": plan.length,
+            "frame_skip": plan.frame_skip,
+            "devices": plan.devices,
+        }
+        self._worker = Worker(python, "bench.jax_worker", flags)
+        try:
+            self._worker.send("open", side=plan.side, work=work)
+            opened = self._worker.answer()
+        except BaseException:
+            self.close()
+            raise
+        self.version = f"{opened['version']}, JAX {opened['jax']}"
+        self.seconds: float = opened["compile_seconds"]
+
+    def rate(self, clock: str) -> float:
+        """Play one measurement; steps a second of all games."""
+        self._worker.send("play")
+        answer = self._worker.answer()
+        rate: float = answer["calls"] * self._steps / answer[clock]
+        return rate
+
+    def close(self) -> None:
+        """End the worker."""
+        self._worker.close()
 
 
 def cases(cores: int, quick: bool) -> Iterator[tuple[str, dict[str, Plan]]]:
@@ -110,47 +149,15 @@ def cases(cores: int, quick: bool) -> Iterator[tuple[str, dict[str, Plan]]]:
 
 def measure(plans: Mapping[str, Plan], repeats: int, peer_python: Path) -> Found:
     """Measure the sides of a case, one after the other in each repeat."""
-    found, workers = Found(), {}
-    try:
-        for name, plan in plans.items():
-            peer = plan.side.startswith(("gymnax", "torch"))
-            python = peer_python if peer else Path(sys.executable)
-            flags = {"XLA_FLAGS": cpu_flags() if plan.flags else os.environ.get("XLA_FLAGS", "")}
-            if peer:
-                flags["PYTHONPATH"] = str(ROOT / "python")
-            work = {
-                "games": plan.games,
-                "steps": plan.length,
-                "frame_skip": plan.frame_skip,
-                "devices": plan.devices,
-            }
-            try:
-                workers[name] = worker = Worker(python, "bench.jax_worker", flags)
-                worker.send("open", side=plan.side, work=work)
-                opened = worker.answer()
-            except SideFailedError as error:
-                found.absent[name] = str(error)
-                if name in workers:
-                    workers.pop(name).close()
-                continue
-            found.rates[name] = []
-            found.compiled[name] = opened["compile_seconds"]
-            found.versions[name] = f"{opened['version']}, JAX {opened['jax']}"
-        for _ in range(repeats):
-            for name, worker in list(workers.items()):
-                try:
-                    worker.send("play")
-                    answer = worker.answer()
-                except SideFailedError as error:
-                    found.absent[name] = str(error)
-                    del found.rates[name]
-                    workers.pop(name).close()
-                    continue
-                rate = answer["calls"] * plans[name].steps / answer["wall"]
-                found.rates[name].append(rate)
-    finally:
-        for worker in workers.values():
-            worker.close()
+    found = Found()
+
+    def start(name: str, plan: Plan) -> Compiled:
+        side = Compiled(plan, peer_python)
+        found.compiled[name] = side.seconds
+        return side
+
+    sides = {name: partial(start, name, plan) for name, plan in plans.items()}
+    take_turns(found, sides, repeats=repeats)
     return found
 
 

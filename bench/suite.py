@@ -160,7 +160,7 @@ def _overhead(game: Game, settings: Settings) -> CaseResult:
             measured.versions["hybridenv"] = side.version
             measured.rates = {"hybridenv": [], "solo": []}
             for _ in range(settings.repeats):
-                measured.rates["hybridenv"].append(work.frames / side.play()["cpu"])
+                measured.rates["hybridenv"].append(side.rate("cpu"))
                 measured.rates["solo"].append(work.frames / solo.play(work.steps))
         finally:
             side.close()

@@ -16,9 +16,11 @@ def found() -> dict[str, Found]:
 
     def given(rate: float) -> Found:
         rates = {"all": [rate] * 5, "one": [rate / 2] * 5}
-        return Found(rates, {"all": 1.0}, versions, {"flags": "it aborted"})
+        absent = {"flags": "it aborted"}
+        return Found(rates=rates, compiled={"all": 1.0}, versions=versions, absent=absent)
 
-    random = Found({"all": [9e6] * 5, "gymnax-Pong-misc": [3e6] * 5}, {}, versions)
+    rates = {"all": [9e6] * 5, "gymnax-Pong-misc": [3e6] * 5}
+    random = Found(rates=rates, versions=versions)
     return {"given-1": given(300e6), "given-4": given(60e6), "random": random}
 
 
