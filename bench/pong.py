@@ -6,7 +6,6 @@ Writes ``bench/results/pong.json``, from which `bench.readme_table` makes the RE
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from typing import Any
 from bench import report
 from bench.cases import ROOT
 from bench.measure import Measured, Worker, spread, take_turns
-from bench.tables import table
+from bench.tables import provenance, table
 from hybridenv.xla import cpu_flags
 
 #: The file that the README's table is generated from.
@@ -77,6 +76,23 @@ class Found(Measured):
 
     clock: str = "wall"
     compiled: dict[str, float] = field(default_factory=dict)
+
+    def median(self, side: str) -> float | None:
+        """Return a side's rate; `None` where it was not measured."""
+        return spread(self.rates[side])["median"] if side in self.rates else None
+
+    def record(self, first: str) -> report.Record:
+        """Return all of it, with the ratios of one side over each of the others."""
+        return {
+            "steps_per_second": {name: spread(rates) for name, rates in self.rates.items()},
+            "repeats": self.rates,
+            "ratios": {
+                f"{first}/{name}": self.ratio(first, name) for name in self.rates if name != first
+            },
+            "compile_seconds": self.compiled,
+            "versions": self.versions,
+            "absent": self.absent,
+        }
 
 
 class Compiled:
@@ -164,48 +180,29 @@ def measure(plans: Mapping[str, Plan], repeats: int, peer_python: Path) -> Found
 def record(found: Mapping[str, Found], repeats: int, quick: bool) -> report.Record:
     """Return everything that a run found, with where and how it was found."""
     return {
-        "schema": SCHEMA,
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": report.git("rev-parse", "HEAD"),
-        "changed_files": len(report.git("status", "--porcelain").splitlines()),
-        "machine": report.machine(),
+        **report.origin(SCHEMA),
         "load_average": os.getloadavg()[0],
         "settings": {"quick": quick, "repeats": repeats, "games": GAMES, "steps_a_call": STEPS},
         "recorded": {str(skip): rate for skip, rate in RECORDED.items()},
-        "cases": {name: _case(case) for name, case in found.items()},
+        "cases": {name: case.record(next(iter(case.rates), "")) for name, case in found.items()},
         "goals": [_goal(skip, found.get(f"given-{skip}", Found())) for skip in FRAME_SKIPS],
-    }
-
-
-def _case(case: Found) -> report.Record:
-    first = next(iter(case.rates), "")
-    ratios = {f"{first}/{name}": case.ratio(first, name) for name in case.rates if name != first}
-    return {
-        "steps_per_second": {name: spread(rates) for name, rates in case.rates.items()},
-        "repeats": case.rates,
-        "ratios": ratios,
-        "compile_seconds": case.compiled,
-        "versions": case.versions,
-        "absent": case.absent,
     }
 
 
 def _goal(skip: int, case: Found) -> report.Record:
     bound, best = GOALS[skip]
-    rates = case.rates.get("all")
-    found = spread(rates)["median"] / RECORDED[skip] if rates else None
-    return {
-        "goal": f"frame skip {skip}, times PufferLib's recorded figure, at least",
-        "bound": bound,
-        "stretch": best,
-        "found": found,
-        "reached": None if found is None else found >= bound,
-    }
+    rate = case.median("all")
+    return report.judged(
+        f"frame skip {skip}, times PufferLib's recorded figure, at least",
+        bound,
+        None if rate is None else rate / RECORDED[skip],
+        stretch=best,
+    )
 
 
 def block(result: report.Record) -> str:
     """Return the generated text of the README for a record."""
-    machine, given = result["machine"], [result["cases"].get(f"given-{s}") for s in FRAME_SKIPS]
+    given = [result["cases"].get(f"given-{skip}") for skip in FRAME_SKIPS]
     recorded = [result["recorded"][str(skip)] for skip in FRAME_SKIPS]
     ours = [_median(case, "all") for case in given]
     times = [
@@ -240,16 +237,9 @@ def block(result: report.Record) -> str:
             inside,
             table([f"{GAMES:,} games", "steps a second"], rows),
         ]
-    versions = {v for case in result["cases"].values() for v in case["versions"].values()}
     parts.append(
         "¹ One thread, through its Python binding, on the same kind of machine; recorded once, as "
-        "it does not install from the registry. Medians of "
-        f"{result['settings']['repeats']} interleaved repeats on {machine['cpu']} "
-        f"({machine['cores']} cores), load {result['load_average']:.1f}; "
-        f"{'; '.join(sorted(versions))}; {result['created'][:10]}, commit "
-        f"`{result['commit'][:10]}`. Raw figures: "
-        "[`bench/results/pong.json`](bench/results/pong.json); measure yourself with "
-        "`make bench-pong`."
+        f"it does not install from the registry. {provenance(result, 'pong')}"
     )
     return "\n\n".join(parts)
 

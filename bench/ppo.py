@@ -6,7 +6,6 @@ Writes ``bench/results/ppo.json``, from which `bench.readme_table` makes the REA
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import sys
 from collections.abc import Mapping
@@ -17,7 +16,6 @@ import numpy as np
 
 from bench import report, tables
 from bench.cases import ROOT
-from bench.measure import spread
 from bench.pong import PEERS, Found, Plan, measure
 from bench.ppo_sides import HORIZON
 
@@ -92,13 +90,8 @@ def learn(seeds: int) -> list[dict[str, float]]:
 
 def record(found: Mapping[str, Found], runs: list[dict[str, float]], repeats: int) -> report.Record:
     """Return everything that a run found, with where and how it was found."""
-    cases_ = {name: _case(case) for name, case in found.items()}
     return {
-        "schema": SCHEMA,
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": report.git("rev-parse", "HEAD"),
-        "changed_files": len(report.git("status", "--porcelain").splitlines()),
-        "machine": report.machine(),
+        **report.origin(SCHEMA),
         "load_average": os.getloadavg()[0],
         "settings": {
             "repeats": repeats,
@@ -108,20 +101,9 @@ def record(found: Mapping[str, Found], runs: list[dict[str, float]], repeats: in
             "level": LEVEL,
         },
         "recorded": RECORDED,
-        "cases": cases_,
+        "cases": {name: case.record("all") for name, case in found.items()},
         "learning": runs,
         "goals": _goals(found, runs),
-    }
-
-
-def _case(case: Found) -> report.Record:
-    return {
-        "steps_per_second": {name: spread(rates) for name, rates in case.rates.items()},
-        "repeats": case.rates,
-        "ratios": {f"all/{name}": case.ratio("all", name) for name in case.rates if name != "all"},
-        "compile_seconds": case.compiled,
-        "versions": case.versions,
-        "absent": case.absent,
     }
 
 
@@ -130,8 +112,8 @@ def _goals(found: Mapping[str, Found], runs: list[dict[str, float]]) -> list[rep
     ratios = {name: mlp.ratio("all", name) for name in ("one", "torch")}
     torch, one = ratios["torch"], ratios["one"]
     values: list[tuple[str, float, float | None]] = [
-        ("MLP, steps a second, at least", 2.5e6, _median(mlp, "all")),
-        ("LSTM, steps a second, at least", 0.14e6, _median(lstm, "all")),
+        ("MLP, steps a second, at least", 2.5e6, mlp.median("all")),
+        ("LSTM, steps a second, at least", 0.14e6, lstm.median("all")),
         (
             "MLP, times PyTorch with games in Python, at least",
             20,
@@ -150,17 +132,7 @@ def _goals(found: Mapping[str, Found], runs: list[dict[str, float]]) -> list[rep
             min((run["greedy_score"] for run in runs), default=None),
         ),
     ]
-    goals = []
-    for text, bound, value in values:
-        reached = None
-        if value is not None:
-            reached = value >= bound if text.endswith("at least") else value <= bound
-        goals.append({"goal": text, "bound": bound, "found": value, "reached": reached})
-    return goals
-
-
-def _median(case: Found, side: str) -> float | None:
-    return spread(case.rates[side])["median"] if side in case.rates else None
+    return [report.judged(*value) for value in values]
 
 
 def block(result: report.Record) -> str:
@@ -188,16 +160,9 @@ def block(result: report.Record) -> str:
             f"{min(seconds):.1f} to {max(seconds):.1f} s of training over {len(runs)} seeds, and "
             f"at least +{min(run['greedy_score'] for run in runs):.1f} at the end."
         )
-    machine = result["machine"]
-    versions = {v for case in result["cases"].values() for v in case["versions"].values()}
     note = (
         "¹ With PyTorch 2.13 on two threads of the same kind of machine; recorded once, as it does "
-        f"not install from the registry. Medians of {result['settings']['repeats']} interleaved "
-        f"repeats on {machine['cpu']} ({machine['cores']} cores), load "
-        f"{result['load_average']:.1f}; {'; '.join(sorted(versions))}; {result['created'][:10]}, "
-        f"commit `{result['commit'][:10]}`. Raw figures: "
-        "[`bench/results/ppo.json`](bench/results/ppo.json); measure yourself with "
-        "`make bench-ppo`."
+        f"not install from the registry. {tables.provenance(result, 'ppo')}"
     )
     parts += [tables.goal_table(result), note]
     return "\n\n".join(parts)

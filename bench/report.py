@@ -45,11 +45,7 @@ def record(settings: Settings, results: Iterable[CaseResult]) -> Record:
     """Return everything that a run found, with where and how it was found."""
     cases = [_case(result) for result in results]
     return {
-        "schema": SCHEMA,
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "commit": git("rev-parse", "HEAD"),
-        "changed_files": len(git("status", "--porcelain").splitlines()),
-        "machine": machine(),
+        **origin(SCHEMA),
         "settings": {
             "quick": settings.quick,
             "repeats": settings.repeats,
@@ -61,6 +57,33 @@ def record(settings: Settings, results: Iterable[CaseResult]) -> Record:
         "cases": cases,
         "goals": _goals(cases),
     }
+
+
+def origin(schema: int) -> Record:
+    """Return how every record begins: its schema, and when, from what and where it was found."""
+    return {
+        "schema": schema,
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "commit": git("rev-parse", "HEAD"),
+        "changed_files": len(git("status", "--porcelain").splitlines()),
+        "machine": machine(),
+    }
+
+
+def judged(goal: str, bound: float, found: float | None, **more: Any) -> Record:
+    """Return a promised figure with what was found.
+
+    Args:
+        goal: What is promised; "at least" at its end makes the bound the smallest that will do,
+            otherwise it is the largest.
+        bound: The bound.
+        found: What was found; `None` where it was not measured.
+        **more: What else the record says of it.
+    """
+    reached = None
+    if found is not None:
+        reached = found >= bound if goal.endswith("at least") else found <= bound
+    return {"goal": goal, "bound": bound, **more, "found": found, "reached": reached}
 
 
 def write(result: Record, path: Path) -> None:
@@ -160,13 +183,7 @@ def _goals(cases: list[Record]) -> list[Record]:
     def goal(
         text: str, found: list[float], combine: Callable[[list[float]], float], bound: float
     ) -> None:
-        if not found:
-            goals.append({"goal": text, "bound": bound, "found": None, "reached": None})
-            return
-        value = combine(found)
-        least = text.endswith("at least")
-        reached = value >= bound if least else value <= bound
-        goals.append({"goal": text, "bound": bound, "found": value, "reached": reached})
+        goals.append(judged(text, bound, combine(found) if found else None))
 
     silent, default = "hybridenv/pyboy-silent", "hybridenv/pyboy"
     r24 = medians(cases, "r24", silent)

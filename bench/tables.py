@@ -41,6 +41,20 @@ def _mean(result: Record, kind: str, ratio: str, group: Group) -> str:
     return f"**{geometric_mean(found):.1f}×**" if found else ""
 
 
+def provenance(result: Record, name: str) -> str:
+    """Return how and where the record ``bench/results/NAME.json`` was measured, in words."""
+    machine = result["machine"]
+    versions = {v for case in result["cases"].values() for v in case["versions"].values()}
+    return (
+        f"Medians of {result['settings']['repeats']} interleaved repeats on {machine['cpu']} "
+        f"({machine['cores']} cores), load {result['load_average']:.1f}; "
+        f"{'; '.join(sorted(versions))}; {result['created'][:10]}, commit "
+        f"`{result['commit'][:10]}`. Raw figures: "
+        f"[`bench/results/{name}.json`](bench/results/{name}.json); measure yourself with "
+        f"`make bench-{name}`."
+    )
+
+
 def speed_table(result: Record, kind: str) -> str:
     """Return the table of one rate case, a row a game."""
     sides = {
