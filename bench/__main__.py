@@ -7,11 +7,8 @@ import sys
 from pathlib import Path
 
 from bench import report, tables
-from bench.cases import ROOT, games
+from bench.cases import PEERS, ROOT, games
 from bench.suite import Settings, run
-
-#: Where `make bench` installs the peers that are not development dependencies.
-PEERS = ROOT / ".venv-peers" / "bin" / "python"
 
 
 def main(arguments: list[str] | None = None) -> int:

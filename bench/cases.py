@@ -15,6 +15,9 @@ from typing import Literal, TypeAlias
 
 ROOT = Path(__file__).resolve().parent.parent
 
+#: Where `make` installs the peers that are not development dependencies.
+PEERS = ROOT / ".venv-peers" / "bin" / "python"
+
 #: Frames for which one choice of buttons is held.
 HOLD_FRAMES = 24
 

@@ -8,21 +8,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from bench import report
-from bench.cases import ROOT
+from bench.cases import PEERS, ROOT
 from bench.measure import Measured, Worker, spread, take_turns
 from bench.tables import provenance, table
 from hybridenv.xla import cpu_flags
 
 #: The file that the README's table is generated from.
 RESULTS = ROOT / "bench" / "results" / "pong.json"
-PEERS = ROOT / ".venv-peers" / "bin" / "python"
 SCHEMA = 1
 
 GAMES = 4_096
@@ -177,6 +175,26 @@ def measure(plans: Mapping[str, Plan], repeats: int, peer_python: Path) -> Found
     return found
 
 
+def measure_all(
+    cases: Iterable[tuple[str, Mapping[str, Plan]]], repeats: int, peer_python: Path
+) -> dict[str, Found]:
+    """Measure case after case, printing their names; what each found, by name."""
+    found = {}
+    for name, plans in cases:
+        print(name, end=" ", flush=True)
+        found[name] = measure(plans, repeats, peer_python)
+    return found
+
+
+def publish(result: report.Record, text: str, output: Path, found: Mapping[str, Found]) -> None:
+    """Write a record, print the README's text for it, and say which sides are missing, and why."""
+    report.write(result, output)
+    print(f"\n\n{text}\n\nwritten to {output}")
+    for name, case in found.items():
+        for side, reason in case.absent.items():
+            print(f"not measured: {name}, {side}: {reason}")
+
+
 def record(found: Mapping[str, Found], repeats: int, quick: bool) -> report.Record:
     """Return everything that a run found, with where and how it was found."""
     return {
@@ -264,18 +282,10 @@ def main(arguments: list[str] | None = None) -> int:
     if options.repeats < 5:
         parser.error(f"--repeats: got {options.repeats}, expected at least 5")
     cores = len(os.sched_getaffinity(0))
-    found = {}
-    for name, plans in cases(cores, options.quick):
-        print(name, end=" ", flush=True)
-        found[name] = measure(plans, options.repeats, options.peer_python)
-    result: dict[str, Any] = record(found, options.repeats, options.quick)
+    found = measure_all(cases(cores, options.quick), options.repeats, options.peer_python)
+    result = record(found, options.repeats, options.quick)
     default = ROOT / "target" / "bench" / "pong-quick.json" if options.quick else RESULTS
-    output = options.output or default
-    report.write(result, output)
-    print(f"\n\n{block(result)}\n\nwritten to {output}")
-    for name, case in found.items():
-        for side, reason in case.absent.items():
-            print(f"not measured: {name}, {side}: {reason}")
+    publish(result, block(result), options.output or default, found)
     return 0
 
 

@@ -10,13 +10,12 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bench import report, tables
-from bench.cases import ROOT
-from bench.pong import PEERS, Found, Plan, measure
+from bench.cases import PEERS, ROOT
+from bench.pong import Found, Plan, measure_all, publish
 from bench.ppo_sides import HORIZON
 
 #: The file that the README's table is generated from.
@@ -181,16 +180,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--peer-python", type=Path, default=PEERS, help="interpreter with PyTorch")
     parser.add_argument("--output", type=Path, default=RESULTS, help="result file")
     options = parser.parse_args(arguments)
-    found = {}
-    for name, plans in cases(len(os.sched_getaffinity(0))).items():
-        print(name, end=" ", flush=True)
-        found[name] = measure(plans, options.repeats, options.peer_python)
-    result: dict[str, Any] = record(found, learn(options.seeds), options.repeats)
-    report.write(result, options.output)
-    print(f"\n\n{block(result)}\n\nwritten to {options.output}")
-    for name, case in found.items():
-        for side, reason in case.absent.items():
-            print(f"not measured: {name}, {side}: {reason}")
+    plans = cases(len(os.sched_getaffinity(0)))
+    found = measure_all(plans.items(), options.repeats, options.peer_python)
+    result = record(found, learn(options.seeds), options.repeats)
+    publish(result, block(result), options.output, found)
     return 0
 
 
