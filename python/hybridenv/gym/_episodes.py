@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from hybridenv.errors import ArgumentError
+from hybridenv.errors import ArgumentError, NotResetError
 
 Bools: TypeAlias = NDArray[np.bool_]
 Info: TypeAlias = dict[str, Any]
@@ -82,6 +82,24 @@ def parse_reset_mask(options: dict[str, Any] | None, n: int) -> Bools | None:
     if not mask.any():
         raise ArgumentError('options["reset_mask"]: got no true value, expected at least one')
     return mask.copy()
+
+
+def refuse_ended(mode: AutoresetMode, ended: Bools, what: str) -> None:
+    """Refuse a step after episodes that have ended and that nothing but `reset` starts over.
+
+    Args:
+        mode: The autoreset mode.
+        ended: bool[n], the environments whose episodes have ended.
+        what: What the environments are, for the message.
+
+    Raises:
+        NotResetError: The mode is `DISABLED` and an episode has ended.
+    """
+    if mode is AutoresetMode.DISABLED and ended.any():
+        raise NotResetError(
+            f"step: the episodes of {what} {np.flatnonzero(ended).tolist()} have ended, "
+            'expected reset(options={"reset_mask": mask}) for them first'
+        )
 
 
 def masked(columns: dict[str, NDArray[Any]], present: Bools) -> Info:

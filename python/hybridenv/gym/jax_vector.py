@@ -26,6 +26,7 @@ from hybridenv.gym._episodes import (
     parse_mode,
     parse_render_mode,
     parse_reset_mask,
+    refuse_ended,
 )
 
 Lanes: TypeAlias = Any
@@ -170,11 +171,7 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         if self._state is None:
             raise NotResetError("step: expected a reset first")
         starting = self._ended
-        if self._mode is AutoresetMode.DISABLED and starting.any():
-            raise NotResetError(
-                f"step: the episodes of games {np.flatnonzero(starting).tolist()} have ended, "
-                'expected reset(options={"reset_mask": mask}) for them first'
-            )
+        refuse_ended(self._mode, starting, "games")
         checked = check_actions(self._space, actions, self.num_envs)
         self._keys, self._state, self._obs, *flags, columns = _step(
             self._playing, self._keys, self._state, checked, starting, self.params

@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 
 from hybridenv.batch import GameBoyBatch, RomSource
 from hybridenv.clock import FRAMES_PER_SECOND
-from hybridenv.errors import ArgumentError, NotResetError
+from hybridenv.errors import ArgumentError
 from hybridenv.gym._episodes import (
+    Bools,
+    Info,
     final_infos,
     masked,
     parse_mode,
     parse_render_mode,
     parse_reset_mask,
+    refuse_ended,
 )
 from hybridenv.gym._fields import FieldReader
 from hybridenv.gym.actions import DEFAULT_ACTIONS, Actions, ActionTable
@@ -27,9 +30,7 @@ from hybridenv.gym.rewards import RewardFunction, RewardHook
 from hybridenv.task import Task
 from hybridenv.tasks import POLAR_POST
 
-Bools: TypeAlias = NDArray[np.bool_]
 Pixels: TypeAlias = NDArray[np.uint8]
-Info: TypeAlias = dict[str, Any]
 
 OBS_HIGH = {"shades": 3, "rgb": 255, "packed": 255}
 """Largest value in an observation, by kind."""
@@ -196,11 +197,7 @@ class GameBoyVectorEnv(VectorEnv[Pixels, NDArray[np.integer[Any]], NDArray[Any]]
         """
         buttons = self._table.to_buttons(actions, self.num_envs)
         starting = self._ended
-        if self._mode is AutoresetMode.DISABLED and starting.any():
-            raise NotResetError(
-                f"step: the episodes of machines {np.flatnonzero(starting).tolist()} have ended, "
-                'expected reset(options={"reset_mask": mask}) for them first'
-            )
+        refuse_ended(self._mode, starting, "machines")
         obs, reward, terminated, truncated, columns = self.batch.step(buttons, restart=starting)
         self._ended = terminated | truncated  # holds even where the hook raises
         if self._hook is not None:
