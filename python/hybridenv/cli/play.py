@@ -71,20 +71,19 @@ def play(wanted: Play) -> None:
         num_threads=wanted.threads,
         seed=wanted.seed,
     ) as batch:
-        last = batch.reset()
-        colour = "cgb" in batch.models
-        last = batch.screen("rgb") if colour else last
-        kept = [last]
+        kind: Literal["rgb", "shades"] = "rgb" if "cgb" in batch.models else "shades"
+        batch.reset()
+        kept = [batch.screen(kind)]
         begin = time.perf_counter()
         with progress() as bars:
             bar = bars.add_task("playing", total=wanted.frames, rate="")
             for frame in range(1, wanted.frames + 1):
-                last = batch.step(next(player)).obs
-                last = batch.screen("rgb") if colour else last
+                batch.step(next(player))
                 if wanted.gif and frame % GIF_SKIP == 0:
-                    kept.append(last)
+                    kept.append(batch.screen(kind))
                 bars.update(bar, completed=frame)
         seconds = time.perf_counter() - begin
+        last = batch.screen(kind)
     rate = wanted.n * wanted.frames / seconds
     out.print(
         f"{wanted.n} x {wanted.frames:,} frames in {seconds:.2f} s: {rate:,.0f} frames/s, every "
