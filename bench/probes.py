@@ -1,4 +1,4 @@
-"""What is measured besides emulation speed: states, memory, and the cost of batching."""
+"""What is measured besides emulation speed: states and memory."""
 
 from __future__ import annotations
 
