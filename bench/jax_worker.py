@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 import time
 from importlib.metadata import version
@@ -21,8 +22,10 @@ class Session:
         self.side: Any = None
         self.calls = 0
 
-    def open(self, side: str, work: dict[str, int]) -> dict[str, Any]:
+    def open(self, side: str, work: dict[str, int], cores: int) -> dict[str, Any]:
         """Compile the side, see how long a call takes, and say what runs."""
+        if cores and hasattr(os, "sched_setaffinity"):  # before JAX starts its threads
+            os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
         import jax
 
         if work["devices"] != 1:

@@ -49,6 +49,8 @@ class Plan:
         games: Games on all devices together.
         frame_skip: Sub-steps a step.
         length: Steps of each game in one call of the program.
+        cores: Cores that the process may use; 0 for all. XLA spreads a program over all cores that
+            it may use, even for one device.
     """
 
     side: str
@@ -57,6 +59,7 @@ class Plan:
     games: int = GAMES
     frame_skip: int = 4
     length: int = STEPS
+    cores: int = 0
 
     @property
     def steps(self) -> int:
@@ -123,7 +126,7 @@ class Compiled:
         }
         self._worker = Worker(python, "bench.jax_worker", flags)
         try:
-            self._worker.send("open", side=plan.side, work=work)
+            self._worker.send("open", side=plan.side, work=work, cores=plan.cores)
             opened = self._worker.answer()
         except BaseException:
             self.close()
@@ -151,6 +154,7 @@ def cases(cores: int, quick: bool) -> Iterator[tuple[str, dict[str, Plan]]]:
             {
                 "all": Plan("pong", cores, frame_skip=skip),
                 "one": Plan("pong", 1, frame_skip=skip),
+                "core": Plan("pong", 1, frame_skip=skip, cores=1),
                 "flags": Plan("pong", cores, flags=True, frame_skip=skip),
             },
         )
@@ -232,6 +236,7 @@ def block(result: report.Record) -> str:
         ["PufferLib 3.0.0 in C, recorded¹", *map(_millions, recorded)],
         ["times PufferLib", *times],
         ["hybridenv, one XLA device", *[_millions(_median(case, "one")) for case in given]],
+        ["hybridenv, on one core", *[_millions(_median(case, "core")) for case in given]],
         ["hybridenv, with `cpu_flags()`", *[_millions(_median(case, "flags")) for case in given]],
     ]
     head = [f"{result['settings']['games']:,} games", *(f"frame skip {s}" for s in FRAME_SKIPS)]

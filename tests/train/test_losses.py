@@ -94,14 +94,33 @@ def test_terms_are_those_of_the_paper(rng: np.random.Generator, value_clip: floa
     assert 0 < got.clipped.mean() < 1
 
 
-def test_the_normaliser_ignores_rows_without_weight(rng: np.random.Generator) -> None:
-    x = rng.normal(3, 2, 100).astype(np.float32)
-    weight = (rng.random(100) < 0.5).astype(np.float32)
-    mean, deviation = losses.normaliser(jnp.asarray(x), jnp.asarray(weight), None)
-    np.testing.assert_allclose(mean, x[weight > 0].mean(), rtol=1e-5)
-    np.testing.assert_allclose(deviation, x[weight > 0].std(), rtol=1e-5)
-    whole = losses.normaliser(jnp.asarray(x), None, None)
-    np.testing.assert_allclose(whole, [x.mean(), x.std()], rtol=1e-5)
+def test_scales_ignore_rows_without_weight(rng: np.random.Generator) -> None:
+    x = rng.normal(3, 2, (2, 10, 10)).astype(np.float32)
+    weight = (rng.random(x.shape) < 0.5).astype(np.float32)
+    found = losses.scales(jnp.asarray(x), jnp.asarray(weight), None)
+    for i in range(2):
+        some = x[i][weight[i] > 0]
+        one = [scale[i] for scale in found]
+        np.testing.assert_allclose(one, [some.size, some.mean(), some.std()], rtol=1e-5)
+    whole = losses.scales(jnp.asarray(x), None, None)
+    np.testing.assert_allclose(whole, [[100, 100], x.mean((1, 2)), x.std((1, 2))], rtol=1e-5)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_devices_agree_on_the_scales_of_all_rows(rng: np.random.Generator, weighted: bool) -> None:
+    # Parts of very different sizes and means, which the sum of squares alone would get wrong.
+    x = (1000 + rng.normal(0, 1, (3, 2, 50)) * [[[1], [5]]]).astype(np.float32)
+    x[:, 1] += 30
+    weight = (rng.random(x.shape) < [[[0.9], [0.1]]]).astype(np.float32)
+
+    def part(x: Any, weight: Any) -> Any:
+        return losses.scales(x, weight if weighted else None, "part")
+
+    found = jax.vmap(part, in_axes=1, axis_name="part")(jnp.asarray(x), jnp.asarray(weight))
+    alone = losses.scales(jnp.asarray(x), jnp.asarray(weight) if weighted else None, None)
+    for shared, whole in zip(found, alone, strict=True):
+        np.testing.assert_array_equal(shared[0], shared[1])
+        np.testing.assert_allclose(shared[0], whole, rtol=1e-4)
 
 
 def learner(**changes: Any) -> tuple[Learner, Any]:

@@ -419,7 +419,7 @@ class HostLoop:
         )
         key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
         params, opt_state, metrics = self._learner.update(params, opt_state, batch, key)
-        sums = jax.lax.psum(losses.value_sums(batch.value, advantage), AXIS)
+        sums = losses.across(losses.value_sums(batch.value, advantage), AXIS)
         return params, opt_state, metrics | losses.explained(sums, c.batch)
 
 

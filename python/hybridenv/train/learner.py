@@ -105,10 +105,10 @@ class Learner:
         size = c.chunk_units(self.devices)
 
         def minibatch(
-            state: tuple[Params, OptState], chunks: Array
+            state: tuple[Params, OptState], part: tuple[Array, losses.Scale]
         ) -> tuple[tuple[Params, OptState], dict[str, Array]]:
             params, opt_state = state
-            grads, terms = self._gradient(params, batch, chunks)
+            grads, terms = self._gradient(params, batch, *part)
             updates, opt_state = self.optimizer.update(grads, opt_state, params)
             params = optax.apply_updates(params, updates)
             metrics = {
@@ -126,24 +126,32 @@ class Learner:
             state: tuple[Params, OptState], key: Array
         ) -> tuple[tuple[Params, OptState], dict[str, Array]]:
             order = jax.random.permutation(key, units).astype(jnp.int32)
-            return jax.lax.scan(minibatch, state, order.reshape(c.minibatches, -1, size))
+            chunks = order.reshape(c.minibatches, -1, size)
+            # All at once, since devices wait for each other at every exchange.
+            scales = losses.scales(
+                self._minibatches(batch.advantage, order),
+                None if batch.weight is None else self._minibatches(batch.weight, order),
+                self.axis_name,
+            )
+            return jax.lax.scan(minibatch, state, (chunks, scales))
 
         keys = jax.random.split(key, c.epochs)
         (params, opt_state), metrics = jax.lax.scan(epoch, (params, opt_state), keys)
         return params, opt_state, jax.tree.map(jnp.mean, metrics)
 
-    def _gradient(self, params: Params, batch: Batch, chunks: Array) -> tuple[Params, losses.Terms]:
+    def _minibatches(self, values: Array, order: Array) -> Array:
+        """Sort float32[t, units] into minibatches, float32[minibatches, rows]."""
+        taken = jnp.take(values, order, axis=1, mode="clip", unique_indices=True)
+        return taken.reshape(len(values), self.config.minibatches, -1).swapaxes(0, 1)
+
+    def _gradient(
+        self, params: Params, batch: Batch, chunks: Array, scale: losses.Scale
+    ) -> tuple[Params, losses.Terms]:
         """Gradient of a minibatch, the mean over its rows on all devices, chunk by chunk."""
         c = self.config
-        flat = chunks.reshape(-1)
-        advantage = jnp.take(batch.advantage, flat, axis=1, mode="clip")
-        weight = None if batch.weight is None else jnp.take(batch.weight, flat, axis=1, mode="clip")
-        mean, deviation = jnp.float32(0), jnp.float32(1)
-        if c.normalize_advantage:
-            mean, deviation = losses.normaliser(advantage, weight, self.axis_name)
-        rows = jnp.float32(advantage.size) if weight is None else jnp.sum(weight)
-        if self.axis_name is not None:
-            rows = jax.lax.psum(rows, self.axis_name)
+        rows, mean, deviation = scale
+        if not c.normalize_advantage:
+            mean, deviation = jnp.zeros_like(mean), jnp.ones_like(deviation)
 
         def loss(params: Params, part: Batch) -> tuple[Array, losses.Terms]:
             distribution, value = self.policy.unroll(params, part.obs, part.carry, part.restart)
@@ -173,4 +181,4 @@ class Learner:
             none = losses.Terms(*[jnp.float32(0)] * 5)
             start = (jax.tree.map(jnp.zeros_like, params), none)
             result, _ = jax.lax.scan(chunk, start, chunks)
-        return result if self.axis_name is None else jax.lax.psum(result, self.axis_name)
+        return losses.across(result, self.axis_name)

@@ -32,6 +32,13 @@ from hybridenv.train.networks import Carry, Params, build, emptied
 AXIS = "devices"
 """Name of the axis of devices, which divides the environments."""
 
+ONE_CORE_EACH = {
+    "xla_cpu_enable_concurrency_optimized_scheduler": False,
+    "xla_cpu_multi_thread_eigen": False,
+}
+"""XLA's options for programs of several devices of a CPU: each has a core of its own to keep busy,
+and would only disturb the others by spreading its operations over theirs."""
+
 Metrics: TypeAlias = dict[str, Array]
 
 
@@ -204,6 +211,8 @@ class Program:
                 function(argument) if self.config.n_seeds == 1 else jax.lax.map(function, argument)
             )
 
+        if len(self.devices) > 1 and self.devices[0].platform == "cpu":
+            options["compiler_options"] = ONE_CORE_EACH
         return jax.jit(
             jax.shard_map(
                 every, mesh=self._mesh, in_specs=(inputs,), out_specs=outputs, check_vma=False
@@ -236,22 +245,23 @@ class Program:
         )
 
     def _iterate(self, state: TrainState) -> tuple[TrainState, Metrics]:
-        def body(state: TrainState, _: None) -> tuple[TrainState, Metrics]:
+        def body(state: TrainState, _: None) -> tuple[TrainState, tuple[Metrics, Metrics]]:
             return self._iteration(state)
 
-        return jax.lax.scan(body, state, length=self.config.calls)
+        state, (metrics, sums) = jax.lax.scan(body, state, length=self.config.calls)
+        return state, metrics | losses.summary(losses.across(sums, AXIS), self.config.batch)
 
-    def _iteration(self, state: TrainState) -> tuple[TrainState, Metrics]:
+    def _iteration(self, state: TrainState) -> tuple[TrainState, tuple[Metrics, Metrics]]:
         key, own = jax.random.split(state.key)
         key_rollout, key_order = jax.random.split(self._own(own))
-        state, data, summary = self.rollout(state, key_rollout)
+        state, data, sums = self.rollout(state, key_rollout)
         params, opt_state, metrics = self.learner.update(
             state.params, state.opt_state, data, key_order
         )
         state = replace(
             state, params=params, opt_state=opt_state, key=key, iteration=state.iteration + 1
         )
-        return state, metrics | summary
+        return state, (metrics, sums)
 
     def rollout(self, state: TrainState, key: Array) -> tuple[TrainState, Data, Metrics]:
         """Play `horizon` steps in every environment of this device.
@@ -261,7 +271,7 @@ class Program:
             key: A key of this device's own.
 
         Returns:
-            Where they are then, what to learn from, and the metrics of the episodes.
+            Where they are then, what to learn from, and this device's sums for `losses.summary`.
         """
         c, n, policy, params = self.config, self._local, self.policy, state.params
         key_noise, key_env = jax.random.split(key)
@@ -352,4 +362,4 @@ class Program:
             "count": jnp.sum(now.ended.count),
             "reward": jnp.sum(record.reward),
         } | losses.value_sums(data.value, advantage)
-        return state, data, losses.summary(jax.lax.psum(sums, AXIS), c.batch)
+        return state, data, sums
