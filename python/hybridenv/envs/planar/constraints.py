@@ -1,8 +1,12 @@
 """Contacts and joint limits as the soft, one-sided constraints of MuJoCo.
 
-Each row of a constraint has a Jacobian j, a reference acceleration r and a weight d, and the force
--d min(j a - r, 0) along j. A contact with the floor has MuJoCo's four rows z + mu x, z - mu x and
-z + mu y twice; the last two are z alone here, so one row stands for both with twice the weight.
+Each row of a constraint has a Jacobian j and a weight d. MuJoCo's reference acceleration is
+-B (j v) - K i p, for a velocity v, a depth p and an impedance i that depends on it, and the row
+pushes with -d (j a + B (j v) + K i p) where that is above 0. B is nearly always the same, so all is
+said in terms of a + B v, "urges" here: a row pushes with -d (j u + push) for an urge u.
+
+A contact with the floor has MuJoCo's four rows z + mu x, z - mu x and z + mu y twice; the last two
+are z alone in the plane, so one row stands for both with twice the weight.
 
 Source: MuJoCo's documentation, "Computation", constraint model; `docs/locomotion.md`.
 """
@@ -15,12 +19,14 @@ from jax import Array
 from hybridenv.envs.planar.dynamics import (
     Inertia,
     Matrix,
+    Offsets,
     Place,
     Pose,
     Vector,
     Wrench,
     add,
     angles,
+    assemble,
     project,
     velocities,
 )
@@ -28,15 +34,15 @@ from hybridenv.envs.planar.model import ROOT, Impedance, Model, Pair
 
 
 class Row(NamedTuple):
-    """A row with a plain Jacobian.
+    """A row.
 
     Attributes:
         weight: d; 0 where the constraint is not active.
-        target: r.
+        push: K i p, and what B of the model does not say of B (j v).
     """
 
     weight: Array
-    target: Array
+    push: Array
 
 
 class Contact(NamedTuple):
@@ -44,22 +50,18 @@ class Contact(NamedTuple):
 
     Attributes:
         at: Where they touch, relative to the body's anchor.
-        weight: d of the rows z + mu x and z - mu x, half of that of z; 0 where they do not touch.
-        target: r of the row z.
-        slip: What r is more along z + mu x, and less along z - mu x.
+        row: Of z + mu x, z - mu x and, with twice the weight, z.
     """
 
     at: Place
-    weight: Array
-    target: Array
-    slip: Array
+    row: Row
 
 
 class Touch(NamedTuple):
     """Two capsules that touch.
 
     Attributes:
-        row: Weight and target.
+        row: Weight and push.
         along: The Jacobian's entries, for the second body and its ancestors up to the first body.
     """
 
@@ -97,18 +99,22 @@ class Rows(NamedTuple):
     touches: Vector
 
 
-def row(kind: Impedance, invweight: float, depth: Array, speed: Array) -> Row:
+def row(model: Model, kind: Impedance, invweight: float, depth: Array, speed: Array | None) -> Row:
     """Return a row.
 
     Args:
+        model: The mechanism.
         kind: How stiff it is.
         invweight: Inverse inertia along it, as MuJoCo estimates it.
         depth: Distance less the margin: below 0 where the constraint is active.
-        speed: Velocity along it.
+        speed: Velocity along it; `None` where its B is the model's.
     """
     strength = _impedance(kind, depth)
     weight = jnp.where(depth < 0, strength / ((1 - strength) * invweight), 0.0)
-    return Row(weight, -kind.damping * speed - kind.stiffness * strength * depth)
+    push = kind.stiffness * strength * depth
+    if speed is None:
+        return Row(weight, push)
+    return Row(weight, push + (kind.damping - model.damping) * speed)
 
 
 def _impedance(kind: Impedance, depth: Array) -> Array:
@@ -135,58 +141,49 @@ def limits(model: Model, q: Vector, v: Vector) -> tuple[tuple[Row, ...], Vector]
         below = q[i] - low
         above = high - q[i]
         side = jnp.where(below < above, jnp.ones_like(below), -1)
-        rows.append(row(joint.impedance, joint.invweight, jnp.minimum(below, above), side * v[i]))
+        depth = jnp.minimum(below, above)
+        rows.append(row(model, joint.impedance, joint.invweight, depth, side * v[i]))
         sides.append(side)
     return tuple(rows), tuple(sides)
 
 
-def contacts(model: Model, at: Pose, v: Vector) -> tuple[Contact, ...]:
+def contacts(model: Model, at: Pose) -> tuple[Contact, ...]:
     """Return the contacts with the floor.
 
     Args:
         model: The mechanism.
         at: Where the bodies are.
-        v: Velocities of the degrees of freedom.
     """
     found = []
-    moving, turning = velocities(model, at, v), angles(model, v)
     for point in model.points:
         place = at.turned(point.body, point.place)
         distance = at.clearance(point.body, place.z, point.radius)
         # Halfway between the floor and the lowest place of the capsule.
         here = Place(place.x, place.z - (0.5 * distance + point.radius))
-        speed, spin = moving[point.body], turning[point.body]
-        mu = point.friction
+        mu, depth = point.friction, distance - point.margin
         # MuJoCo estimates an edge of the pyramid's inverse inertia so.
         invweight = point.invweight * (1 + mu * mu) * 2 * mu * mu
-        one = row(
-            point.impedance, invweight, distance - point.margin, speed.z - spin * here.x
-        )
-        slip = -point.impedance.damping * mu * (speed.x + spin * here.z)
-        found.append(Contact(here, one.weight, one.target, slip))
+        found.append(Contact(here, row(model, point.impedance, invweight, depth, None)))
     return tuple(found)
 
 
-def touches(model: Model, at: Pose, v: Vector) -> tuple[Touch, ...]:
+def touches(model: Model, at: Pose) -> tuple[Touch, ...]:
     """Return the contacts between bodies.
 
     Args:
         model: The mechanism.
         at: Where the bodies are.
-        v: Velocities.
     """
     found = []
     for pair in model.pairs:
         near, distance, normal = _nearest(model, at, pair)
         along, body = [], pair.bodies[1]
-        speed = jnp.zeros_like(distance)
         while body != pair.bodies[0]:
             lever = normal.x * near.z - normal.z * near.x
             along.append(lever)
-            speed = speed + lever * v[body + ROOT - 1]
-            near = _moved(near, at.offsets[body])
+            near = _moved(near, at.offsets[body - 1])
             body = model.bodies[body].parent
-        one = row(pair.impedance, pair.invweight, distance - pair.margin, speed)
+        one = row(model, pair.impedance, pair.invweight, distance - pair.margin, None)
         found.append(Touch(one, tuple(along)))
     return tuple(found)
 
@@ -201,9 +198,9 @@ def _nearest(model: Model, at: Pose, pair: Pair) -> tuple[Place, Array, Place]:
     All relative to the second body's anchor.
     """
     first, second = pair.bodies
-    between, body = at.offsets[second], model.bodies[second].parent
+    between, body = at.offsets[second - 1], model.bodies[second].parent
     while body != first:
-        between, body = _moved(between, at.offsets[body]), model.bodies[body].parent
+        between, body = _moved(between, at.offsets[body - 1]), model.bodies[body].parent
     back = Place(-between.x, -between.z)
     a0, a1 = (_moved(at.turned(first, end), back) for end in pair.ends[0])
     b0, b1 = (at.turned(second, end) for end in pair.ends[1])
@@ -233,33 +230,33 @@ def _nearest(model: Model, at: Pose, pair: Pair) -> tuple[Place, Array, Place]:
     return middle, length - pair.radius, Place(nx * scale, nz * scale)
 
 
-def residuals(model: Model, at: Pose, every: Constraints, a: Vector) -> Rows:
-    """Return j a - r of every row: below 0 where it pushes.
+def residuals(model: Model, offsets: Offsets, every: Constraints, urge: Vector) -> Rows:
+    """Return j u + push of every row: below 0 where it pushes.
 
     Args:
         model: The mechanism.
-        at: Where the bodies are.
+        offsets: Of the bodies' anchors.
         every: The constraints.
-        a: Accelerations of the degrees of freedom.
+        urge: a + B v.
     """
     limits, n = [], 0
     for i, joint in enumerate(model.joints, ROOT):
         if joint.limits is not None:
-            limits.append(every.sides[n] * a[i] - every.limits[n].target)
+            limits.append(every.sides[n] * urge[i] + every.limits[n].push)
             n += 1
-    turning = angles(model, a)
-    moving = velocities(model, at, a)
+    turning = angles(model, urge)
+    moving = velocities(model, offsets, urge)
     contacts = []
     for point, contact in zip(model.points, every.contacts, strict=True):
         speed, spin = moving[point.body], turning[point.body]
-        z = speed.z - spin * contact.at.x - contact.target
-        x = point.friction * (speed.x + spin * contact.at.z) - contact.slip
+        z = speed.z - spin * contact.at.x + contact.row.push
+        x = point.friction * (speed.x + spin * contact.at.z)
         contacts.append((z + x, z - x, z))
     touches = []
     for pair, touch in zip(model.pairs, every.touches, strict=True):
-        along = -touch.row.target
+        along = touch.row.push
         for lever, i in zip(touch.along, _between(model, pair), strict=True):
-            along = along + lever * a[i]
+            along = along + lever * urge[i]
         touches.append(along)
     return Rows(tuple(limits), tuple(contacts), tuple(touches))
 
@@ -268,7 +265,7 @@ def weights(every: Constraints) -> Rows:
     """Return d of every row."""
     return Rows(
         tuple(limit.weight for limit in every.limits),
-        tuple((c.weight, c.weight, 2 * c.weight) for c in every.contacts),
+        tuple((c.row.weight, c.row.weight, 2 * c.row.weight) for c in every.contacts),
         tuple(touch.row.weight for touch in every.touches),
     )
 
@@ -282,69 +279,53 @@ def _between(model: Model, pair: Pair) -> list[int]:
     return found
 
 
-def push(
-    model: Model, at: Pose, every: Constraints, pushing: Rows
-) -> tuple[tuple[Inertia, ...], Vector, Vector]:
+def gather(
+    model: Model, offsets: Offsets, every: Constraints, pushing: Rows
+) -> tuple[Matrix, Vector]:
     """Gather the rows that push.
 
     Args:
         model: The mechanism.
-        at: Where the bodies are.
+        offsets: Of the bodies' anchors.
         every: The constraints.
         pushing: d of the rows that push, and 0 for the others.
 
     Returns:
-        What they add to the inertia of each body and to the diagonal of each hinge (what pairs add
-        is up to `couple`); and the sum of d r j, a force on each degree of freedom.
+        The sum of d j j', a matrix with the tree's sparsity, and the sum of d push j.
     """
-    zero = jnp.zeros_like(at.cos[0])
+    zero = jnp.zeros_like(every.contacts[0].at.x)
     parts = [Inertia(*[zero] * 6)] * len(model.bodies)
     wrenches = [Wrench(zero, zero, zero)] * len(model.bodies)
     for point, contact, (up, down, flat) in zip(
         model.points, every.contacts, pushing.contacts, strict=True
     ):
-        mu, (cx, cz) = point.friction, contact.at
+        mu, (cx, cz), push = point.friction, contact.at, contact.row.push
         zz = up + down + flat
         xz = mu * (up - down)
         xx = (mu * mu) * (up + down)
         ax, az = xx * cz - xz * cx, xz * cz - zz * cx
         part = Inertia(ax * cz - az * cx, ax, az, xx, xz, zz)
-        force_z = zz * contact.target + (up - down) * contact.slip
-        force_x = mu * ((up - down) * contact.target + (up + down) * contact.slip)
         parts[point.body] = add(parts[point.body], part)
+        # Along z alone, since the push is the same for all three rows.
         a, x, z = wrenches[point.body]
-        torque = force_x * cz - force_z * cx
-        wrenches[point.body] = Wrench(a + torque, x + force_x, z + force_z)
-    forces = list(project(model, at, wrenches))
+        wrenches[point.body] = Wrench(a + az * push, x + xz * push, z + zz * push)
+    forces = list(project(model, offsets, wrenches))
     added, n = [], 0
     for i, joint in enumerate(model.joints, ROOT):
         if joint.limits is None:
             added.append(zero)
             continue
         added.append(pushing.limits[n])
-        forces[i] = forces[i] + pushing.limits[n] * every.sides[n] * every.limits[n].target
+        forces[i] = forces[i] + pushing.limits[n] * every.sides[n] * every.limits[n].push
         n += 1
-    for pair, touch, weight in zip(model.pairs, every.touches, pushing.touches, strict=True):
-        for lever, i in zip(touch.along, _between(model, pair), strict=True):
-            forces[i] = forces[i] + weight * touch.row.target * lever
-    return tuple(parts), tuple(added), tuple(forces)
-
-
-def couple(model: Model, matrix: Matrix, every: Constraints, pushing: Rows) -> Matrix:
-    """Add the outer products of the rows of pairs to a matrix.
-
-    Args:
-        model: The mechanism.
-        matrix: The matrix.
-        every: The constraints.
-        pushing: d of the rows that push, and 0 for the others.
-    """
+    matrix = assemble(model, offsets, tuple(parts), tuple(added))
     diagonal, rows = list(matrix.diagonal), [list(row) for row in matrix.rows]
     for pair, touch, weight in zip(model.pairs, every.touches, pushing.touches, strict=True):
         between = _between(model, pair)
         for n, i in enumerate(between):
             scaled = weight * touch.along[n]
+            forces[i] = forces[i] + scaled * touch.row.push
             diagonal[i] = diagonal[i] + scaled * touch.along[n]
             for m in range(n + 1, len(between)):
                 rows[i][m - n - 1] = rows[i][m - n - 1] + scaled * touch.along[m]
-    return Matrix(tuple(diagonal), tuple(tuple(row) for row in rows))
+    return Matrix(tuple(diagonal), tuple(tuple(row) for row in rows)), tuple(forces)

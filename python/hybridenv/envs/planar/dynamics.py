@@ -30,20 +30,24 @@ class Place(NamedTuple):
     z: Array
 
 
+Offsets: TypeAlias = tuple[Place, ...]
+"""Of each body but the first, from its parent's anchor to its own, along the world's axes, m."""
+
+
 class Pose(NamedTuple):
     """Where the bodies are.
 
     Attributes:
         cos: Of each body's angle.
         sin: Of each body's angle.
-        offsets: From the parent's anchor to each body's, m; of the first body, nothing.
+        offsets: Of the bodies' anchors.
         heights: z of each anchor in the world, m.
         low: What rounding took from each of them, see `clearance`.
     """
 
     cos: Vector
     sin: Vector
-    offsets: tuple[Place, ...]
+    offsets: Offsets
     heights: Vector
     low: Vector
 
@@ -151,17 +155,17 @@ def turns(model: Model, q: Vector) -> tuple[Vector, Vector]:
     return tuple(cos), tuple(sin)
 
 
-def pose(model: Model, q: Vector) -> Pose:
+def pose(model: Model, q: Vector, cos: Vector, sin: Vector) -> Pose:
     """Place all bodies.
 
     Args:
         model: The mechanism.
         q: Coordinates.
+        cos: Of each body's angle.
+        sin: Of each body's angle.
     """
-    cos, sin = turns(model, q)
-    zero = jnp.zeros_like(q[0])
-    height, lost = exact_sum(q[1], zero + model.bodies[0].anchor[1])
-    offsets, heights, low = [Place(zero, zero)], [height], [lost]
+    height, lost = exact_sum(q[1], jnp.zeros_like(q[1]) + model.bodies[0].anchor[1])
+    offsets, heights, low = [], [height], [lost]
     for body in model.bodies[1:]:
         parent = body.parent
         offset = _turned(cos[parent], sin[parent], body.anchor)
@@ -172,18 +176,18 @@ def pose(model: Model, q: Vector) -> Pose:
     return Pose(cos, sin, tuple(offsets), tuple(heights), tuple(low))
 
 
-def velocities(model: Model, at: Pose, v: Vector) -> tuple[Place, ...]:
+def velocities(model: Model, offsets: Offsets, v: Vector) -> tuple[Place, ...]:
     """Return the velocity of each anchor.
 
     Args:
         model: The mechanism.
-        at: Where the bodies are.
+        offsets: Of the bodies' anchors.
         v: Velocities of the degrees of freedom; accelerations give accelerations, but for those of
             turning.
     """
     turning = angles(model, v)
     found = [Place(v[0], v[1])]
-    for body, (x, z) in zip(model.bodies[1:], at.offsets[1:], strict=True):
+    for body, (x, z) in zip(model.bodies[1:], offsets, strict=True):
         base, rate = found[body.parent], turning[body.parent]
         found.append(Place(base.x + rate * z, base.z - rate * x))
     return tuple(found)
@@ -223,12 +227,14 @@ class Matrix(NamedTuple):
     rows: tuple[Vector, ...]
 
 
-def assemble(model: Model, at: Pose, parts: tuple[Inertia, ...], added: Vector) -> Matrix:
+def assemble(
+    model: Model, offsets: Offsets, parts: tuple[Inertia, ...], added: Vector
+) -> Matrix:
     """Assemble the matrix of the tree by adding up inertias from the leaves.
 
     Args:
         model: The mechanism.
-        at: Where the bodies are.
+        offsets: Of the bodies' anchors.
         parts: An inertia for each body.
         added: To the diagonal, for each hinge.
 
@@ -238,7 +244,7 @@ def assemble(model: Model, at: Pose, parts: tuple[Inertia, ...], added: Vector) 
     whole = list(parts)
     for b in range(len(parts) - 1, 0, -1):
         parent = model.bodies[b].parent
-        whole[parent] = add(whole[parent], whole[b].seen_from(at.offsets[b]))
+        whole[parent] = add(whole[parent], whole[b].seen_from(offsets[b - 1]))
     root = whole[0]
     diagonal = [root.xx, root.zz, root.aa]
     rows: list[Vector] = [(), (root.xz,), (root.az, root.ax)]
@@ -247,25 +253,25 @@ def assemble(model: Model, at: Pose, parts: tuple[Inertia, ...], added: Vector) 
         # What it takes to turn the subtree about its hinge, felt by one body after the other.
         wrench, body, row = Wrench(*whole[b][:3]), b, []
         while body:
-            wrench = wrench.seen_from(at.offsets[body])
+            wrench = wrench.seen_from(offsets[body - 1])
             body = model.bodies[body].parent
             row.append(wrench.a)
         rows.append((*row, wrench.z, wrench.x))
     return Matrix(tuple(diagonal), tuple(rows))
 
 
-def project(model: Model, at: Pose, wrenches: list[Wrench]) -> Vector:
+def project(model: Model, offsets: Offsets, wrenches: list[Wrench]) -> Vector:
     """Turn forces on bodies into forces on the degrees of freedom.
 
     Args:
         model: The mechanism.
-        at: Where the bodies are.
+        offsets: Of the bodies' anchors.
         wrenches: On each body.
     """
     whole = list(wrenches)
     for b in range(len(whole) - 1, 0, -1):
         parent = model.bodies[b].parent
-        moved = whole[b].seen_from(at.offsets[b])
+        moved = whole[b].seen_from(offsets[b - 1])
         whole[parent] = Wrench(*[x + y for x, y in zip(whole[parent], moved, strict=True)])
     return (whole[0].x, whole[0].z, *[wrench.a for wrench in whole])
 
@@ -281,7 +287,7 @@ def bias(model: Model, at: Pose, v: Vector) -> Vector:
     zero = jnp.zeros_like(v[0])
     squares = [rate * rate for rate in angles(model, v)]
     accelerations = [Place(zero, zero + model.gravity)]
-    for body, offset in zip(model.bodies[1:], at.offsets[1:], strict=True):
+    for body, offset in zip(model.bodies[1:], at.offsets, strict=True):
         base, square = accelerations[body.parent], squares[body.parent]
         accelerations.append(Place(base.x - square * offset.x, base.z - square * offset.z))
     wrenches = []
@@ -290,7 +296,7 @@ def bias(model: Model, at: Pose, v: Vector) -> Vector:
         x = body.mass * (accelerations[b].x - squares[b] * center.x)
         z = body.mass * (accelerations[b].z - squares[b] * center.z)
         wrenches.append(Wrench(x * center.z - z * center.x, x, z))
-    return project(model, at, wrenches)
+    return project(model, at.offsets, wrenches)
 
 
 def passive(model: Model, q: Vector, v: Vector, control: Vector) -> Vector:

@@ -197,6 +197,11 @@ class Model:
         """Controls."""
         return len(self.motors)
 
+    @property
+    def damping(self) -> float:
+        """B of contacts with the floor, 1/s; see `constraints`."""
+        return self.points[0].impedance.damping
+
     @cached_property
     def signs(self) -> tuple[int, ...]:
         """Direction in which each coordinate counts."""

@@ -17,10 +17,10 @@ from jax.custom_batching import custom_vmap
 from numpy.typing import ArrayLike, NDArray
 
 from hybridenv.envs._fusion import kernel
-from hybridenv.envs.planar.dynamics import Pose, Vector
+from hybridenv.envs.planar.dynamics import Matrix, Vector
 from hybridenv.envs.planar.linear import factorize, solve
-from hybridenv.envs.planar.model import Model
-from hybridenv.envs.planar.solver import accelerations, mass_matrix
+from hybridenv.envs.planar.model import ROOT, Model
+from hybridenv.envs.planar.solver import accelerations
 
 TILE = 512
 """Members at a time."""
@@ -128,16 +128,15 @@ def _euler(
     h = model.timestep
     a, problem = accelerations(model, q, v, control, a)
 
-    def integrate(at: Pose, q: Vector, v: Vector, a: Vector) -> tuple[Vector, Vector]:
-        damping = [0.0] * 3 + [h * joint.damping for joint in model.joints]
-        matrix = mass_matrix(model, at)
-        diagonal = tuple(x + d for x, d in zip(matrix.diagonal, damping, strict=True))
+    def integrate(mass: Matrix, q: Vector, v: Vector, a: Vector) -> tuple[Vector, Vector]:
+        damping = [0.0] * ROOT + [h * joint.damping for joint in model.joints]
+        diagonal = tuple(x + d for x, d in zip(mass.diagonal, damping, strict=True))
         braked = tuple(x * d for x, d in zip(a, damping, strict=True))
-        less = solve(model, factorize(model, matrix._replace(diagonal=diagonal)), braked)
+        less = solve(model, factorize(model, mass._replace(diagonal=diagonal)), braked)
         v = tuple(x + h * (y - z) for x, y, z in zip(v, a, less, strict=True))
         return tuple(x + h * y for x, y in zip(q, v, strict=True)), v
 
-    q, v = kernel(integrate, problem.at, q, v, a)
+    q, v = kernel(integrate, problem.mass, q, v, a)
     return q, v, a
 
 

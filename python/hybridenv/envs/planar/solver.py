@@ -1,12 +1,13 @@
 """The accelerations of a mechanism whose constraints push: a convex problem, solved exactly.
 
-What is sought is the minimum over a of (a - s)' M (a - s) / 2 + sum of d min(j a - r, 0)^2 / 2, s
-being the acceleration without constraints. It is quadratic as long as the same rows push, so that a
-step of Newton's method goes to the minimum for those rows, and the search is over once the rows
-that push no longer change. No tolerance decides, and single precision does as well as double.
+What is sought is the minimum over a of (a - s)' M (a - s) / 2 + sum of d min(j u + push, 0)^2 / 2, s
+being the acceleration without constraints and u = a + B v. It is quadratic as long as the same rows
+push, so that a step of Newton's method goes to the minimum for those rows, and the search is over
+once the rows that push no longer change. No tolerance decides, and single precision does as well as
+double.
 
-Two steps settle nearly every member. The others are gathered, finished with a line search, and put
-back, so that the slowest member does not hold up all.
+A few steps settle nearly every member. The others are gathered, finished, and put back, so that the
+slowest member does not hold up all.
 
 Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints", 2014.
 """
@@ -23,14 +24,16 @@ from hybridenv.envs.planar import constraints as rules
 from hybridenv.envs.planar.constraints import Constraints, Rows
 from hybridenv.envs.planar.dynamics import (
     Matrix,
+    Offsets,
     Pose,
     Vector,
-    add,
+    angles,
     assemble,
     bias,
     inertias,
     passive,
     pose,
+    turns,
 )
 from hybridenv.envs.planar.linear import factorize, multiply, solve
 from hybridenv.envs.planar.model import Model
@@ -39,24 +42,30 @@ PLAIN_STEPS = 2
 """Newton steps of all members, before the others are gathered."""
 SHARE = 8
 """One member of so many is finished at a time."""
+MORE_STEPS = 8
+"""Further steps without a line search; they settle all but a few in a million."""
 MOST_STEPS = 50
-"""Steps with a line search before a member is given up; hundreds of thousands needed at most 8."""
+"""Steps with a line search before a member is given up; none was seen that needs them."""
 SEARCH_STEPS = 12
 """Halvings of a line search."""
 
 
 class Problem(NamedTuple):
-    """What the acceleration is the solution of.
+    """What the accelerations are the solution of.
 
     Attributes:
-        at: Where the bodies are.
+        offsets: Of the bodies' anchors.
         every: The constraints.
+        mass: M.
         force: M s, the forces but those of constraints.
+        v: Velocities.
     """
 
-    at: Pose
+    offsets: Offsets
     every: Constraints
+    mass: Matrix
     force: Vector
+    v: Vector
 
 
 def state_problem(model: Model, q: Vector, v: Vector, control: Vector) -> Problem:
@@ -69,19 +78,23 @@ def state_problem(model: Model, q: Vector, v: Vector, control: Vector) -> Proble
         control: For each motor.
     """
 
-    def smooth(q: Vector, v: Vector, control: Vector) -> tuple[Pose, Vector]:
-        at = pose(model, q)
+    def smooth(
+        q: Vector, v: Vector, control: Vector, cos: Vector, sin: Vector
+    ) -> tuple[Pose, Matrix, Vector]:
+        at = pose(model, q, cos, sin)
         against = bias(model, at, v)
         given = passive(model, q, v, control)
-        return at, tuple(x - y for x, y in zip(given, against, strict=True))
+        zero = jnp.zeros_like(q[0])
+        armature = tuple(zero + joint.armature for joint in model.joints)
+        mass = assemble(model, at.offsets, inertias(model, at), armature)
+        return at, mass, tuple(x - y for x, y in zip(given, against, strict=True))
 
     def constrain(at: Pose, q: Vector, v: Vector) -> Constraints:
         near, sides = rules.limits(model, q, v)
-        contacts = rules.contacts(model, at, v)
-        return Constraints(near, sides, contacts, rules.touches(model, at, v))
+        return Constraints(near, sides, rules.contacts(model, at), rules.touches(model, at))
 
-    at, force = kernel(smooth, q, v, control)
-    return Problem(at, kernel(constrain, at, q, v), force)
+    at, mass, force = kernel(smooth, q, v, control, *turns(model, q))
+    return Problem(at.offsets, kernel(constrain, at, q, v), mass, force, v)
 
 
 def accelerations(
@@ -100,27 +113,24 @@ def accelerations(
         The accelerations, and the problem they solve.
     """
     problem = state_problem(model, q, v, control)
-
-    def plain(_: int, now: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
-        return _newton(model, problem, now[0])
-
-    none = jnp.zeros_like(start[0], jnp.int32)
-    words = (none,) * len(jax.eval_shape(partial(_which, model), problem, start))
-    a, which = lax.fori_loop(0, PLAIN_STEPS, plain, (start, words))
-    left = kernel(lambda problem, a, which: _differ(_which(model, problem, a), which), problem, a, which)
-    return _finish(model, q, v, control, a, left), problem
+    a, unsettled = _plain(model, problem, start, PLAIN_STEPS)
+    return _finish(model, q, v, control, a, unsettled), problem
 
 
-def _pushing(model: Model, problem: Problem, a: Vector) -> Rows:
+def _urge(model: Model, a: Vector, v: Vector) -> Vector:
+    return tuple(x + model.damping * y for x, y in zip(a, v, strict=True))
+
+
+def _pushing(model: Model, offsets: Offsets, every: Constraints, urge: Vector) -> Rows:
     """Return d of the rows that push, and 0 for the others."""
-    over = rules.residuals(model, problem.at, problem.every, a)
-    d = rules.weights(problem.every)
+    over = rules.residuals(model, offsets, every, urge)
+    d = rules.weights(every)
     return jax.tree.map(lambda over, d: jnp.where(over < 0, d, 0), over, d)
 
 
-def _which(model: Model, problem: Problem, a: Vector) -> Vector:
+def _which(pushing: Rows) -> Vector:
     """Return which rows push, as bits of int32 words."""
-    rows = jax.tree.leaves(_pushing(model, problem, a))
+    rows = jax.tree.leaves(pushing)
     words = []
     for begin in range(0, len(rows), 31):
         word = jnp.zeros_like(rows[0], jnp.int32)
@@ -131,34 +141,58 @@ def _which(model: Model, problem: Problem, a: Vector) -> Vector:
 
 
 def _differ(one: Vector, other: Vector) -> Array:
-    return jnp.any(jnp.stack([x != y for x, y in zip(one, other, strict=True)]), 0)
+    changed = one[0] != other[0]
+    for x, y in zip(one[1:], other[1:], strict=True):
+        changed = changed | (x != y)
+    return changed
 
 
 def _newton(model: Model, problem: Problem, a: Vector) -> tuple[Vector, Vector]:
     """Go to the minimum for the rows that push at `a`; and which those are."""
 
-    def hessian(problem: Problem, a: Vector) -> tuple[Matrix, Vector, Vector]:
-        at, every, force = problem
-        pushing = _pushing(model, problem, a)
-        parts, added, forces = rules.push(model, at, every, pushing)
-        parts = tuple(map(add, inertias(model, at), parts))
-        diagonal = tuple(j.armature + x for j, x in zip(model.joints, added, strict=True))
-        matrix = rules.couple(model, assemble(model, at, parts, diagonal), every, pushing)
-        right = tuple(x + y for x, y in zip(force, forces, strict=True))
-        return matrix, right, _which(model, problem, a)
+    def gather(
+        offsets: Offsets, every: Constraints, v: Vector, a: Vector
+    ) -> tuple[Matrix, Vector, Vector]:
+        pushing = _pushing(model, offsets, every, _urge(model, a, v))
+        return *rules.gather(model, offsets, every, pushing), _which(pushing)
 
-    def step(matrix: Matrix, right: Vector) -> Vector:
+    def step(
+        mass: Matrix, stiff: Matrix, force: Vector, pushed: Vector, v: Vector
+    ) -> Vector:
+        matrix = jax.tree.map(jnp.add, mass, stiff)
+        held = multiply(model, stiff, v)
+        right = tuple(
+            f - p - model.damping * h for f, p, h in zip(force, pushed, held, strict=True)
+        )
         return solve(model, factorize(model, matrix), right)
 
-    matrix, right, which = kernel(hessian, problem, a)
-    return kernel(step, matrix, right), which
+    offsets, every, mass, force, v = problem
+    stiff, pushed, which = kernel(gather, offsets, every, v, a)
+    return kernel(step, mass, stiff, force, pushed, v), which
 
 
-def mass_matrix(model: Model, at: Pose) -> Matrix:
-    """Return the mass matrix."""
-    zero = jnp.zeros_like(at.cos[0])
-    armature = tuple(zero + joint.armature for joint in model.joints)
-    return assemble(model, at, inertias(model, at), armature)
+def _changed(model: Model, problem: Problem, a: Vector, which: Vector) -> Array:
+    """Whether other rows push at `a` than those."""
+
+    def look(
+        offsets: Offsets, every: Constraints, v: Vector, a: Vector, which: Vector
+    ) -> Array:
+        pushing = _pushing(model, offsets, every, _urge(model, a, v))
+        return _differ(_which(pushing), which)
+
+    return kernel(look, problem.offsets, problem.every, problem.v, a, which)
+
+
+def _plain(model: Model, problem: Problem, a: Vector, steps: int) -> tuple[Vector, Array]:
+    """Take Newton steps; the accelerations, and which members are not settled."""
+    none = jnp.zeros_like(a[0], jnp.int32)
+    words = (none,) * len(jax.eval_shape(partial(_newton, model), problem, a)[1])
+
+    def step(_: int, now: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+        return _newton(model, problem, now[0])
+
+    a, which = lax.fori_loop(0, steps, step, (a, words))
+    return a, _changed(model, problem, a, which)
 
 
 def _finish(
@@ -178,51 +212,68 @@ def _finish(
             model, tuple(rows[:nq]), tuple(rows[nq : 2 * nq]), tuple(rows[2 * nq :])
         )
         start = tuple(jnp.take(a, places, axis=1, mode="clip"))
-        found = jnp.stack(_searched(model, problem, start))
+        found = jnp.stack(_settle(model, problem, start))
         return a.at[:, places].set(found, mode="drop"), left.at[places].set(False, mode="drop")
 
     found, _ = lax.while_loop(lambda carry: jnp.any(carry[1]), some, (jnp.stack(a), left))
     return tuple(found)
 
 
-def _searched(model: Model, problem: Problem, a: Vector) -> Vector:
-    """Newton's method with a line search, until no member's rows change."""
-    mass = mass_matrix(model, problem.at)
-    d = jnp.stack(jax.tree.leaves(rules.weights(problem.every)))
-
-    def residuals(a: Vector) -> Array:
-        return jnp.stack(jax.tree.leaves(rules.residuals(model, problem.at, problem.every, a)))
+def _settle(model: Model, problem: Problem, a: Vector) -> Vector:
+    """Take Newton steps until no member's rows change."""
 
     def step(carry: tuple[Vector, Array, Array]) -> tuple[Vector, Array, Array]:
         a, _, count = carry
-        goal, which = _newton(model, problem, a)
-        way = tuple(x - y for x, y in zip(goal, a, strict=True))
-        steepness = multiply(model, mass, way)
-        pull = multiply(model, mass, a)
-        slope = sum(w * (p - f) for w, p, f in zip(way, pull, problem.force, strict=True))
-        curve = sum(w * s for w, s in zip(way, steepness, strict=True))
-        over = residuals(a)
-        change = residuals(goal) - over
+        a, which = _newton(model, problem, a)
+        return a, jnp.any(_changed(model, problem, a, which)), count + 1
 
-        def derivative(t: Array) -> Array:
-            return slope + t * curve + jnp.sum(d * jnp.minimum(over + t * change, 0) * change, 0)
+    def going(most: int, carry: tuple[Vector, Array, Array]) -> Array:
+        _, moving, count = carry
+        return moving & (count < most)
 
-        def halve(_: int, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
-            low, high = bounds
-            middle = 0.5 * (low + high)
-            falling = derivative(middle) < 0
-            return jnp.where(falling, middle, low), jnp.where(falling, high, middle)
+    start = (a, jnp.array(True), jnp.int32(0))
+    a, moving, _ = lax.while_loop(partial(going, MORE_STEPS), step, start)
 
-        same = ~_differ(_which(model, problem, goal), which)
-        _, t = lax.fori_loop(0, SEARCH_STEPS, halve, (jnp.zeros_like(slope), jnp.ones_like(slope)))
-        # The whole step where the rows stay the same: it is exact, and the search is not.
-        t = jnp.where(same | (derivative(jnp.ones_like(t)) <= 0), 1, t)
-        a = tuple(jnp.where(t == 1, g, x + t * w) for g, x, w in zip(goal, a, way, strict=True))
-        return a, jnp.all(same), count + 1
+    def search(a: Vector) -> Vector:
+        careful = partial(_searched, model, problem)
+        return lax.while_loop(partial(going, MOST_STEPS), careful, (a, *start[1:]))[0]
 
-    def unsettled(carry: tuple[Vector, Array, Array]) -> Array:
-        _, settled, count = carry
-        return ~settled & (count < MOST_STEPS)
+    return lax.cond(moving, search, lambda a: a, a)
 
-    found, _, _ = lax.while_loop(unsettled, step, (a, jnp.array(False), jnp.int32(0)))
-    return found
+
+def _searched(
+    model: Model, problem: Problem, carry: tuple[Vector, Array, Array]
+) -> tuple[Vector, Array, Array]:
+    """Take a Newton step as far as it leads down, which ends at the minimum without fail."""
+    a, _, count = carry
+    goal, which = _newton(model, problem, a)
+    way = tuple(x - y for x, y in zip(goal, a, strict=True))
+    d = jnp.stack(jax.tree.leaves(rules.weights(problem.every)))
+
+    def residuals(a: Vector) -> Array:
+        urge = _urge(model, a, problem.v)
+        rows = rules.residuals(model, problem.offsets, problem.every, urge)
+        return jnp.stack(jax.tree.leaves(rows))
+
+    pull = multiply(model, problem.mass, a)
+    slope = sum(w * (p - f) for w, p, f in zip(way, pull, problem.force, strict=True))
+    curve = sum(w * s for w, s in zip(way, multiply(model, problem.mass, way), strict=True))
+    over = residuals(a)
+    change = residuals(goal) - over
+
+    def derivative(t: Array) -> Array:
+        return slope + t * curve + jnp.sum(d * jnp.minimum(over + t * change, 0) * change, 0)
+
+    def halve(_: int, bounds: tuple[Array, Array]) -> tuple[Array, Array]:
+        low, high = bounds
+        middle = 0.5 * (low + high)
+        falling = derivative(middle) < 0
+        return jnp.where(falling, middle, low), jnp.where(falling, high, middle)
+
+    ends = (jnp.zeros_like(a[0]), jnp.ones_like(a[0]))
+    _, t = lax.fori_loop(0, SEARCH_STEPS, halve, ends)
+    moving = _changed(model, problem, goal, which)
+    # The whole step where the same rows push: it is exact, and the search is not.
+    whole = ~moving | (derivative(ends[1]) <= 0)
+    a = tuple(jnp.where(whole, g, x + t * w) for g, x, w in zip(goal, a, way, strict=True))
+    return a, jnp.any(moving), count + 1
