@@ -53,7 +53,8 @@ def kernel(function: Callable[..., Result], *operands: object) -> Result:
     first hands the operands over, the second computes. The compiler unrolls both into the function
     alone. Elsewhere the function is simply called.
 
-    Use it for at most about 2,000 operations; XLA splits what is longer, and compiles it slowly.
+    Use it for at most about 2,000 operations and 120 numbers in or out: XLA splits what is longer
+    and compiles it slowly, and does not vectorise what reads or writes more arrays.
 
     Args:
         function: Takes the operands and returns a pytree; it must compute each entry of its results
@@ -74,14 +75,15 @@ def kernel(function: Callable[..., Result], *operands: object) -> Result:
         def scalars(*leaves: Array) -> Result:
             return function(*jax.tree.unflatten(tree, leaves))
 
-        wanted, result = jax.tree.flatten(
-            jax.eval_shape(scalars, *[jax.ShapeDtypeStruct((), leaf.dtype) for leaf in leaves])
-        )
+        like = [np.zeros((), leaf.dtype) for leaf in leaves]
+        wanted, result = jax.tree.flatten(jax.eval_shape(scalars, *like))
         # A reduction hands out as many arrays, of the same types, as it takes: results take the
         # place of operands, and where there are more of one the rest is padded.
         places = _places([leaf.dtype for leaf in leaves], [leaf.dtype for leaf in wanted])
         taken = [jnp.zeros(shape, leaf.dtype) for leaf in wanted]
-        taken = [leaves[place] if place >= 0 else zero for place, zero in zip(places, taken, strict=True)]
+        taken = [
+            leaves[place] if place >= 0 else zero for place, zero in zip(places, taken, strict=True)
+        ]
         rest = [i for i in range(len(leaves)) if i not in places]
         order = [*places, *rest]
 

@@ -227,9 +227,7 @@ class Matrix(NamedTuple):
     rows: tuple[Vector, ...]
 
 
-def assemble(
-    model: Model, offsets: Offsets, parts: tuple[Inertia, ...], added: Vector
-) -> Matrix:
+def assemble(model: Model, offsets: Offsets, parts: tuple[Inertia, ...], added: Vector) -> Matrix:
     """Assemble the matrix of the tree by adding up inertias from the leaves.
 
     Args:

@@ -1,4 +1,4 @@
-"""What a planar mechanism consists of, as `tools/planar_models.py` reads it from an MJCF file.
+"""What a planar mechanism consists of, as `bench/planar_models.py` reads it from an MJCF file.
 
 Everything happens in the x-z plane. A body is a tree node that turns about a hinge, its anchor;
 places in a body are given relative to that anchor, along axes that turn with the body. Angles are
@@ -240,6 +240,10 @@ def load(name: str) -> Model:
         name: `"half_cheetah"`, `"hopper"` or `"walker2d"`.
     """
     text = (files(__package__) / "models" / f"{name}.json").read_text(encoding="utf-8")
-    read = json.loads(text)
-    parts = {key: tuple(_build(kind, item) for item in read.pop(key)) for key, kind in _PARTS.items()}
-    return Model(**{key: _build(None, value) for key, value in read.items()}, **parts)
+    read: dict[str, Any] = json.loads(text)
+    for key, value in read.items():
+        kind = _PARTS.get(key)
+        read[key] = (
+            _build(None, value) if kind is None else tuple(_build(kind, item) for item in value)
+        )
+    return Model(**read)

@@ -22,8 +22,11 @@ from hybridenv.envs.planar.linear import factorize, solve
 from hybridenv.envs.planar.model import ROOT, Model
 from hybridenv.envs.planar.solver import accelerations
 
-TILE = 512
-"""Members at a time."""
+TILE = 784
+"""Members at a time: what a core's cache holds."""
+LANES = 16
+"""Numbers of a cache line. Arrays of a tile are an odd number of lines, or else a hundred of them
+would compete for the same few places of the cache."""
 
 
 @jax.tree_util.register_dataclass
@@ -99,7 +102,7 @@ def _many(
     """Take the steps of n members, [n, nq] each."""
     n, nq = q.shape
     tiles = -(-n // TILE)
-    size = -(-n // tiles)
+    size = n if n < LANES else (-(-n // (tiles * LANES)) | 1) * LANES
     signs = jnp.asarray(model.signs, q.dtype)
     rows = jnp.concatenate([q * signs, v * signs, a * signs, control], 1)
     rows = jnp.pad(rows, ((0, tiles * size - n), (0, 0)))

@@ -1,6 +1,6 @@
 """The accelerations of a mechanism whose constraints push: a convex problem, solved exactly.
 
-What is sought is the minimum over a of (a - s)' M (a - s) / 2 + sum of d min(j u + push, 0)^2 / 2, s
+What is sought is the minimum over a of (a - s)' M (a - s) / 2 + sum of d min(j u + push, 0)² / 2, s
 being the acceleration without constraints and u = a + B v. It is quadratic as long as the same rows
 push, so that a step of Newton's method goes to the minimum for those rows, and the search is over
 once the rows that push no longer change. No tolerance decides, and single precision does as well as
@@ -27,7 +27,6 @@ from hybridenv.envs.planar.dynamics import (
     Offsets,
     Pose,
     Vector,
-    angles,
     assemble,
     bias,
     inertias,
@@ -43,9 +42,9 @@ PLAIN_STEPS = 2
 SHARE = 8
 """One member of so many is finished at a time."""
 MORE_STEPS = 8
-"""Further steps without a line search; they settle all but a few in a million."""
+"""Further steps that are taken whole; they settle all but a few in a million."""
 MOST_STEPS = 50
-"""Steps with a line search before a member is given up; none was seen that needs them."""
+"""Steps before a member is given up; from `MORE_STEPS` on they are searched along."""
 SEARCH_STEPS = 12
 """Halvings of a line search."""
 
@@ -125,7 +124,8 @@ def _pushing(model: Model, offsets: Offsets, every: Constraints, urge: Vector) -
     """Return d of the rows that push, and 0 for the others."""
     over = rules.residuals(model, offsets, every, urge)
     d = rules.weights(every)
-    return jax.tree.map(lambda over, d: jnp.where(over < 0, d, 0), over, d)
+    pushing: Rows = jax.tree.map(lambda over, d: jnp.where(over < 0, d, 0), over, d)
+    return pushing
 
 
 def _which(pushing: Rows) -> Vector:
@@ -156,9 +156,7 @@ def _newton(model: Model, problem: Problem, a: Vector) -> tuple[Vector, Vector]:
         pushing = _pushing(model, offsets, every, _urge(model, a, v))
         return *rules.gather(model, offsets, every, pushing), _which(pushing)
 
-    def step(
-        mass: Matrix, stiff: Matrix, force: Vector, pushed: Vector, v: Vector
-    ) -> Vector:
+    def step(mass: Matrix, stiff: Matrix, force: Vector, pushed: Vector, v: Vector) -> Vector:
         matrix = jax.tree.map(jnp.add, mass, stiff)
         held = multiply(model, stiff, v)
         right = tuple(
@@ -174,9 +172,7 @@ def _newton(model: Model, problem: Problem, a: Vector) -> tuple[Vector, Vector]:
 def _changed(model: Model, problem: Problem, a: Vector, which: Vector) -> Array:
     """Whether other rows push at `a` than those."""
 
-    def look(
-        offsets: Offsets, every: Constraints, v: Vector, a: Vector, which: Vector
-    ) -> Array:
+    def look(offsets: Offsets, every: Constraints, v: Vector, a: Vector, which: Vector) -> Array:
         pushing = _pushing(model, offsets, every, _urge(model, a, v))
         return _differ(_which(pushing), which)
 
@@ -195,9 +191,7 @@ def _plain(model: Model, problem: Problem, a: Vector, steps: int) -> tuple[Vecto
     return a, _changed(model, problem, a, which)
 
 
-def _finish(
-    model: Model, q: Vector, v: Vector, control: Vector, a: Vector, left: Array
-) -> Vector:
+def _finish(model: Model, q: Vector, v: Vector, control: Vector, a: Vector, left: Array) -> Vector:
     """Finish the members that are left, a share of all at a time."""
     n = left.shape[0]
     size = max(1, n // SHARE)
@@ -224,29 +218,27 @@ def _settle(model: Model, problem: Problem, a: Vector) -> Vector:
 
     def step(carry: tuple[Vector, Array, Array]) -> tuple[Vector, Array, Array]:
         a, _, count = carry
-        a, which = _newton(model, problem, a)
-        return a, jnp.any(_changed(model, problem, a, which)), count + 1
+        goal, which = _newton(model, problem, a)
+        moving = _changed(model, problem, goal, which)
 
-    def going(most: int, carry: tuple[Vector, Array, Array]) -> Array:
+        def search() -> Vector:
+            return _search(model, problem, a, goal, moving)
+
+        a = lax.cond(count < MORE_STEPS, lambda: goal, search)
+        return a, jnp.any(moving), count + 1
+
+    def going(carry: tuple[Vector, Array, Array]) -> Array:
         _, moving, count = carry
-        return moving & (count < most)
+        return moving & (count < MOST_STEPS)
 
-    start = (a, jnp.array(True), jnp.int32(0))
-    a, moving, _ = lax.while_loop(partial(going, MORE_STEPS), step, start)
-
-    def search(a: Vector) -> Vector:
-        careful = partial(_searched, model, problem)
-        return lax.while_loop(partial(going, MOST_STEPS), careful, (a, *start[1:]))[0]
-
-    return lax.cond(moving, search, lambda a: a, a)
+    return lax.while_loop(going, step, (a, jnp.array(True), jnp.int32(0)))[0]
 
 
-def _searched(
-    model: Model, problem: Problem, carry: tuple[Vector, Array, Array]
-) -> tuple[Vector, Array, Array]:
-    """Take a Newton step as far as it leads down, which ends at the minimum without fail."""
-    a, _, count = carry
-    goal, which = _newton(model, problem, a)
+def _search(model: Model, problem: Problem, a: Vector, goal: Vector, moving: Array) -> Vector:
+    """Go towards the end of a Newton step as far as it leads down.
+
+    So it ends at the minimum without fail.
+    """
     way = tuple(x - y for x, y in zip(goal, a, strict=True))
     d = jnp.stack(jax.tree.leaves(rules.weights(problem.every)))
 
@@ -255,11 +247,11 @@ def _searched(
         rows = rules.residuals(model, problem.offsets, problem.every, urge)
         return jnp.stack(jax.tree.leaves(rows))
 
-    pull = multiply(model, problem.mass, a)
-    slope = sum(w * (p - f) for w, p, f in zip(way, pull, problem.force, strict=True))
-    curve = sum(w * s for w, s in zip(way, multiply(model, problem.mass, way), strict=True))
     over = residuals(a)
     change = residuals(goal) - over
+    pull, steepness = (multiply(model, problem.mass, x) for x in (a, way))
+    slope = sum(w * (p - f) for w, p, f in zip(way, pull, problem.force, strict=True))
+    curve = sum(w * s for w, s in zip(way, steepness, strict=True))
 
     def derivative(t: Array) -> Array:
         return slope + t * curve + jnp.sum(d * jnp.minimum(over + t * change, 0) * change, 0)
@@ -272,8 +264,6 @@ def _searched(
 
     ends = (jnp.zeros_like(a[0]), jnp.ones_like(a[0]))
     _, t = lax.fori_loop(0, SEARCH_STEPS, halve, ends)
-    moving = _changed(model, problem, goal, which)
     # The whole step where the same rows push: it is exact, and the search is not.
     whole = ~moving | (derivative(ends[1]) <= 0)
-    a = tuple(jnp.where(whole, g, x + t * w) for g, x, w in zip(goal, a, way, strict=True))
-    return a, jnp.any(moving), count + 1
+    return tuple(jnp.where(whole, g, x + t * w) for g, x, w in zip(goal, a, way, strict=True))

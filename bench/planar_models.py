@@ -77,7 +77,9 @@ def collide(model: Any, a: int, b: int) -> bool:
     """Whether MuJoCo looks for contacts of two geoms."""
     bodies = model.geom_bodyid[[a, b]]
     parents = model.body_parentid[bodies]
-    if bodies[0] == bodies[1] or (bodies.all() and (parents[0] == bodies[1] or parents[1] == bodies[0])):
+    if bodies[0] == bodies[1] or (
+        bodies.all() and (parents[0] == bodies[1] or parents[1] == bodies[0])
+    ):
         return False
     types, affinities = model.geom_contype, model.geom_conaffinity
     return bool(types[a] & affinities[b] or types[b] & affinities[a])
@@ -94,7 +96,9 @@ def compile_model(name: str) -> dict[str, Any]:
     require(opt.integrator in integrators, f"integrator {opt.integrator}")
     require(bool((model.jnt_type == [2, 2] + [3] * (model.nv - 2)).all()), "other joints")
     require(model.nbody == model.nv - 1, "a body without a hinge")
-    require(not model.dof_frictionloss.any() and not model.jnt_margin.any(), "dry friction, margins")
+    require(
+        not model.dof_frictionloss.any() and not model.jnt_margin.any(), "dry friction, margins"
+    )
     require(not model.jnt_stiffness[:3].any() and not model.dof_damping[:3].any(), "a held root")
     require(not model.dof_armature[:3].any() and not model.jnt_limited[:3].any(), "a held root")
     require(bool((model.body_quat == [1, 0, 0, 0]).all()), "a turned body")
@@ -109,7 +113,9 @@ def compile_model(name: str) -> dict[str, Any]:
             require(anchors[b] == [0, 0], "a root that does not turn about its origin")
             place = [position[0] - model.qpos0[0], position[1] - model.qpos0[1]]
         else:
-            place = minus([p + a for p, a in zip(position, anchors[b], strict=True)], anchors[parent])
+            place = minus(
+                [p + a for p, a in zip(position, anchors[b], strict=True)], anchors[parent]
+            )
         rotation = np.zeros(9)
         mujoco.mju_quat2Mat(rotation, model.body_iquat[b])
         axes = rotation.reshape(3, 3)
@@ -126,7 +132,10 @@ def compile_model(name: str) -> dict[str, Any]:
         )
     motors = {}
     for a in range(model.nu):
-        require(bool((model.actuator_gainprm[a, 0], model.actuator_biasprm[a].any()) == (1, False)), "motors")
+        require(
+            bool((model.actuator_gainprm[a, 0], model.actuator_biasprm[a].any()) == (1, False)),
+            "motors",
+        )
         motors[int(model.actuator_trnid[a, 0])] = float(model.actuator_gear[a, 0])
     require(list(motors) == sorted(motors), "motors in another order than the joints")
     for j in range(3, model.nv):
