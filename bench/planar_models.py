@@ -85,9 +85,14 @@ def collide(model: Any, a: int, b: int) -> bool:
     return bool(types[a] & affinities[b] or types[b] & affinities[a])
 
 
+def read(name: str) -> Any:
+    """Return MuJoCo's own model."""
+    return mujoco.MjModel.from_xml_path(str(ASSETS / FILES[name]))
+
+
 def compile_model(name: str) -> dict[str, Any]:
     """Return the table of a model."""
-    model = mujoco.MjModel.from_xml_path(str(ASSETS / FILES[name]))
+    model = read(name)
     opt = model.opt
     require(opt.cone == mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic friction cones")
     require(not opt.disableflags and not opt.enableflags, "flags")
