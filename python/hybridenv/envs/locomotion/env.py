@@ -113,11 +113,7 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
         if self.time_limit is not None:
             whole("time_limit", self.time_limit, 1, LONGEST)
         choice("dtype", self.dtype, Precision)
-        if self.dtype == "float64" and not jax.config.jax_enable_x64:
-            raise ArgumentError(
-                "dtype: got 'float64' while JAX has no 64-bit numbers, expected "
-                'jax.config.update("jax_enable_x64", True) before'
-            )
+        self._check_bits()
         for name in ("width", "height"):
             whole(name, getattr(self, name), *PIXELS)
 
@@ -178,9 +174,14 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
     # -- play ----------------------------------------------------------------------------------
 
     def reset_with(self, draws: Noise, params: Params) -> tuple[Array, State]:
-        """Start near the usual position, almost at rest."""
+        """Start near the usual position, almost at rest.
+
+        Raises:
+            ArgumentError: JAX has no 64-bit numbers any more.
+        """
+        self._check_bits()
         scale = self.reset_noise_scale
-        usual = np.asarray(self.model.qpos0, self.dtype)
+        usual = jnp.asarray(self.model.qpos0, self.dtype)
         physics = PhysicsState(
             qpos=usual + scale * jnp.asarray(draws.position, self.dtype),
             qvel=scale * jnp.asarray(draws.velocity, self.dtype),
@@ -267,6 +268,14 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
         after = advance(self.model, start, control, self.frame_skip)
         moved = after.qpos[0]
         return replace(after, qpos=after.qpos + jnp.where(is_x, before.qpos[0], 0)), moved
+
+    def _check_bits(self) -> None:
+        """Check that JAX has numbers of this precision, now."""
+        if jax.dtypes.canonicalize_dtype(self.dtype) != self.dtype:
+            raise ArgumentError(
+                f"dtype: got {self.dtype!r} while JAX has no 64-bit numbers, expected "
+                'jax.config.update("jax_enable_x64", True) before'
+            )
 
     def _checked(self, action: Any) -> Array:
         array = jnp.asarray(action)

@@ -1,12 +1,14 @@
 """The picture of a body on its floor, drawn with NumPy."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from hybridenv.envs.planar.model import Model
 from hybridenv.envs.planar.physics import body_frames
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
 
 METRES_HIGH = 2.6
 """Height of what a picture shows."""
@@ -44,7 +46,7 @@ def draw(model: Model, qpos: Floats, width: int, height: int) -> NDArray[np.uint
     """
     scale = height / METRES_HIGH  # pixels a metre
     finite = bool(np.isfinite(qpos).all())
-    x, z, angle = body_frames(model, np.asarray(qpos, np.float64))
+    x, z, angle = body_frames(model, qpos).T
     middle, lift = (float(x[0]), max(0.0, float(z[0]) - 0.6 * METRES_HIGH)) if finite else (0.0, 0)
     across = middle + (np.arange(width) + 0.5 - width / 2) / scale
     up = lift + (height * (1 - GROUND) - np.arange(height) - 0.5) / scale
