@@ -47,6 +47,10 @@ class Config:
         value_clip: Clip range of the value's change; `None` for none.
         value_coef: Weight of the value loss.
         entropy_coef: Weight of the entropy.
+        normalize_observations: Whether the network sees observations with the mean and deviation
+            taken off that they had so far in the run; for floats only.
+        scale_rewards: Whether rewards are divided by the deviation that discounted sums of them had
+            so far in the run. Returns are reported as the environment pays them.
         normalize_advantage: Whether advantages get mean 0 and deviation 1 in every minibatch.
         lr: Adam's step size.
         anneal: Whether the step size falls linearly to zero over the run.
@@ -83,6 +87,8 @@ class Config:
     value_clip: float | None = None
     value_coef: float = 0.5
     entropy_coef: float = 0.01
+    normalize_observations: bool = False
+    scale_rewards: bool = False
     normalize_advantage: bool = True
     lr: float = 3e-3
     anneal: bool = False

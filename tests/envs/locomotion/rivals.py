@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import gymnasium
@@ -59,6 +60,16 @@ def state_of(env: LocomotionEnv, qpos: Floats, qvel: Floats, elapsed: int = 0) -
     place, speed = (jax.numpy.asarray(part, env.dtype) for part in (qpos, qvel))
     physics = PhysicsState(place, speed, jax.numpy.zeros_like(speed))
     return State(physics, jax.numpy.int32(elapsed))
+
+
+@cache
+def compiled(body: str, dtype: str) -> tuple[Any, Any, Any]:
+    """Our environment without noise at resets, its parameters, and a compiled `step_with`.
+
+    All tests share the compiled program, which takes seconds to make.
+    """
+    env, params = made(body, dtype=dtype, reset_noise_scale=0)
+    return env, params, jax.jit(env.step_with)
 
 
 @contextmanager

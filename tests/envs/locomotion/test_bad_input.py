@@ -6,29 +6,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.envs.locomotion.rivals import BODIES, made, precision, rival, state_of
+from tests.envs.locomotion.rivals import BODIES, compiled, made, precision, rival, state_of
 
 from hybridenv.errors import ActionError, ArgumentError, StateError
-
-
-def begun(body: str, **options: Any) -> tuple[Any, Any, Any]:
-    """An environment without noise, its parameters and a state."""
-    env, params = made(body, reset_noise_scale=0, **options)
-    return env, params, env.reset(jax.random.key(0), params)[1]
 
 
 @pytest.mark.parametrize("body", BODIES)
 def test_a_nan_turns_all_motors_off_and_spoils_the_reward_as_in_gymnasium(body: str) -> None:
     theirs = rival(body)
     with precision("float64"):
-        env, params, state = begun(body, dtype="float64")
+        env, params, step = compiled(body, "float64")
+        _, state = env.reset(jax.random.key(0), params)
         action = np.full(env.model.nu, 0.5, np.float32)
         action[1] = np.nan
         theirs.set_state(np.array(env.model.qpos0), np.zeros(env.model.nq))
         with np.errstate(invalid="ignore"):
             obs, reward, *_ = theirs.step(action)
-        seen, _, paid, _, _, info = env.step_with(None, state, action, params)
-        off = env.step_with(None, state, np.zeros_like(action), params)
+        seen, _, paid, _, _, info = step(None, state, action, params)
+        off = step(None, state, np.zeros_like(action), params)
         assert np.array_equal(seen, off[0])
         np.testing.assert_allclose(seen, obs, rtol=0, atol=1e-8)
         assert np.isnan(reward)
@@ -41,14 +36,15 @@ def test_a_nan_turns_all_motors_off_and_spoils_the_reward_as_in_gymnasium(body: 
 def test_motors_are_limited_but_costs_are_not_as_in_gymnasium(body: str, size: float) -> None:
     theirs = rival(body)
     with precision("float64"):
-        env, params, state = begun(body, dtype="float64")
+        env, params, step = compiled(body, "float64")
+        _, state = env.reset(jax.random.key(0), params)
         action = np.full(env.model.nu, -size, np.float32)
         theirs.set_state(np.array(env.model.qpos0), np.zeros(env.model.nq))
         obs, _, _, _, expected = theirs.step(action)
-        seen, _, _, _, _, info = env.step_with(None, state, action, params)
+        seen, _, _, _, _, info = step(None, state, action, params)
         np.testing.assert_allclose(seen, obs, rtol=0, atol=1e-8)
         np.testing.assert_allclose(info["reward_ctrl"], expected["reward_ctrl"], rtol=1e-6)
-        at_bound = env.step_with(None, state, np.full_like(action, -1), params)[0]
+        at_bound = step(None, state, np.full_like(action, -1), params)[0]
         assert np.array_equal(seen, at_bound)
 
 
@@ -64,27 +60,30 @@ def test_motors_are_limited_but_costs_are_not_as_in_gymnasium(body: str, size: f
     ],
 )
 def test_other_actions_are_refused(action: Any, message: str) -> None:
-    env, params, state = begun("half_cheetah")
+    env, params = made("half_cheetah")
+    _, state = env.reset(jax.random.key(0), params)
     with pytest.raises(ActionError, match=message):
         env.step(jax.random.key(0), state, action, params)
 
 
 def test_64_bit_actions_are_for_64_bit_environments() -> None:
     with precision("float64"):
-        env, params, state = begun("half_cheetah")
+        env, params = made("half_cheetah")
+        _, state = env.reset(jax.random.key(0), params)
         with pytest.raises(ActionError, match=r"got float64\[6\], expected float32\[6\]"):
             env.step_with(None, state, np.zeros(6), params)
-        exact, params, state = begun("half_cheetah", dtype="float64")
-        for kind in (np.float32, np.float64):
-            obs, *_ = exact.step_with(None, state, np.zeros(6, kind), params)
-            assert obs.dtype == np.float64
+        exact, params, step = compiled("half_cheetah", "float64")
+        _, state = exact.reset(jax.random.key(0), params)
+        seen = [step(None, state, np.zeros(6, kind), params)[0] for kind in (np.float32, float)]
+        assert seen[0].dtype == seen[1].dtype == np.float64
+        assert np.array_equal(*seen)
         with pytest.raises(ActionError, match=r"expected float32\[6\] or float64\[6\]"):
             exact.step_with(None, state, np.zeros(6, np.float16), params)
 
 
 def test_states_of_other_bodies_and_precisions_are_refused() -> None:
-    hopper, _, _ = begun("hopper")
-    cheetah, params, _ = begun("half_cheetah")
+    hopper, _ = made("hopper")
+    cheetah, params = made("half_cheetah")
     action = np.zeros(6, np.float32)
     other = state_of(hopper, np.zeros(6), np.zeros(6))
     with pytest.raises(StateError, match=r"half_cheetah state: got qpos float32\[6\], expected"):

@@ -3,11 +3,19 @@
 from dataclasses import replace
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from tests.envs.locomotion.rivals import BODIES, Floats, made, precision, rival, state_of, walk
+from tests.envs.locomotion.rivals import (
+    BODIES,
+    Floats,
+    compiled,
+    made,
+    precision,
+    rival,
+    state_of,
+    walk,
+)
 
 from hybridenv.envs.locomotion import LocomotionEnv
 from hybridenv.envs.locomotion import env as module
@@ -83,8 +91,7 @@ def test_what_a_step_shows_and_pays_is_gymnasiums(
 def test_whole_steps_are_gymnasiums_in_float64(body: str) -> None:
     theirs = rival(body)
     with precision("float64"):
-        ours, params = made(body, dtype="float64")
-        step = jax.jit(ours.step_with)
+        ours, params, step = compiled(body, "float64")
         worst = 0.0
         for qpos, qvel, action in walk(theirs, 3, 100):
             theirs.set_state(qpos, qvel)
