@@ -274,7 +274,26 @@ class Config:
         return max(size for size in range(1, min(wanted, units) + 1) if units % size == 0)
 
 
+_LOCOMOTION: dict[str, Any] = {
+    "steps": 10_000_000,
+    "n_envs": 256,
+    "horizon": 64,
+    "epochs": 4,
+    "minibatches": 16,
+    "normalize_observations": True,
+    "scale_rewards": True,
+    "entropy_coef": 0.0,
+    "lr": 1e-3,
+    "anneal": True,
+    "hidden": [64, 64],
+    "activation": "tanh",
+}
+"""For bodies that run: numbers of many sizes, and torques instead of choices."""
+
 DEFAULTS: dict[str, dict[str, Any]] = {
+    "half_cheetah": _LOCOMOTION,
+    "hopper": _LOCOMOTION,
+    "walker2d": _LOCOMOTION,
     "pong": {
         "env_args": {"frame_skip": 8},
         "steps": 16_000_000,

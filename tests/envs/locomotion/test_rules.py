@@ -58,7 +58,7 @@ def test_what_a_step_shows_and_pays_is_gymnasiums(
     body: str, options: dict[str, Any], dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     theirs, told = rival(body, **options), Told()
-    monkeypatch.setattr(module, "advance", told.advance)
+    monkeypatch.setattr(module, "_steps", told.advance)
     # float32 rounds coordinates of up to 10 and velocities of up to 50 once.
     tolerance = (
         {"rtol": 3e-6, "atol": 3e-6} if dtype == "float32" else {"rtol": 1e-7, "atol": 1e-10}
@@ -144,7 +144,7 @@ def test_velocities_do_not_suffer_far_away(monkeypatch: pytest.MonkeyPatch) -> N
     """A body a kilometre away is paid for what it did, not for what float32 keeps of its place."""
     ours, params = made("half_cheetah")
     told = Told()
-    monkeypatch.setattr(module, "advance", told.advance)
+    monkeypatch.setattr(module, "_steps", told.advance)
     told.end = (np.array([0.123456, *[0.0] * 8]), np.zeros(9))
     paid = {}
     for x in (0.0, 1_000.0):
@@ -159,7 +159,7 @@ def test_velocities_do_not_suffer_far_away(monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize("body", BODIES)
 def test_the_time_limit_truncates(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     told = Told()
-    monkeypatch.setattr(module, "advance", told.advance)
+    monkeypatch.setattr(module, "_steps", told.advance)
 
     def cut(ours: LocomotionEnv, elapsed: int, height: float) -> tuple[bool, bool]:
         nq, nu = ours.model.nq, ours.model.nu

@@ -29,6 +29,9 @@ LONGEST = 2**31 - 1
 PIXELS = (16, 4_096)
 """Least and greatest side of a picture."""
 
+_steps = jax.jit(advance, static_argnums=(0, 3))
+"""The physics, compiled once for calls outside of `jax.jit`; within, it makes no difference."""
+
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
@@ -265,7 +268,7 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
         is_x = np.arange(self.model.nq) == 0
         control = jnp.where(jnp.isnan(action).any(), 0, action).astype(self.dtype)
         start = replace(before, qpos=jnp.where(is_x, 0, before.qpos))
-        after = advance(self.model, start, control, self.frame_skip)
+        after = _steps(self.model, start, control, self.frame_skip)
         moved = after.qpos[0]
         return replace(after, qpos=after.qpos + jnp.where(is_x, before.qpos[0], 0)), moved
 
