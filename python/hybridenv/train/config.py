@@ -276,19 +276,21 @@ class Config:
 
 _LOCOMOTION: dict[str, Any] = {
     "steps": 10_000_000,
-    "n_envs": 256,
-    "horizon": 64,
-    "epochs": 4,
-    "minibatches": 16,
+    "n_envs": 64,
+    "minibatches": 4,
     "normalize_observations": True,
     "scale_rewards": True,
+    "value_coef": 1.3,
     "entropy_coef": 0.0,
-    "lr": 1e-3,
+    "lr": 3e-3,
     "anneal": True,
+    "max_grad_norm": 3.5,
     "hidden": [64, 64],
     "activation": "tanh",
+    "calls": 16,
 }
-"""For bodies that run: numbers of many sizes, and torques instead of choices."""
+"""For bodies that run: numbers of many sizes, and torques instead of choices. What learns fast in
+few updates is as in CleanRL's PPO around EnvPool."""
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "half_cheetah": _LOCOMOTION,
