@@ -1,5 +1,6 @@
 """Checks of arguments that several methods share."""
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any, NoReturn, SupportsIndex, get_args
@@ -79,6 +80,52 @@ def whole(what: str, value: object, low: int, high: int) -> int:
 def whole_or_none(what: str, value: object, low: int, high: int) -> int | None:
     """Check a whole number as `whole` does, or let `None` through."""
     return None if value is None else whole(what, value, low, high)
+
+
+def real(what: str, value: object, low: float = -math.inf) -> float:
+    """Check a finite number.
+
+    Args:
+        what: Name for the message.
+        value: An `int` or `float` of Python or NumPy; no `bool`.
+        low: Least value allowed.
+
+    Returns:
+        The number as Python's `float`.
+
+    Raises:
+        ArgumentError: It is no such number.
+    """
+    number = _float_or_none(value)
+    if number is None or not (math.isfinite(number) and number >= low):
+        least = "" if low == -math.inf else f" of at least {low:g}"
+        raise ArgumentError(f"{what}: got {value!r}, expected a finite number{least}")
+    return number
+
+
+def interval(what: str, value: object) -> tuple[float, float]:
+    """Check two numbers, the first below the second; either may be infinite.
+
+    Args:
+        what: Name for the message.
+        value: A sequence of two numbers, as for `real`.
+
+    Returns:
+        Both as Python's `float`.
+
+    Raises:
+        ArgumentError: They are something else.
+    """
+    parts = tuple(value) if isinstance(value, Sequence | np.ndarray) else ()
+    numbers = [number for number in map(_float_or_none, parts) if number is not None]
+    if len(parts) != 2 or len(numbers) != 2 or not numbers[0] < numbers[1]:
+        raise ArgumentError(f"{what}: got {value!r}, expected two numbers, the lower one first")
+    return numbers[0], numbers[1]
+
+
+def _float_or_none(value: object) -> float | None:
+    numeric = isinstance(value, int | float | np.integer | np.floating)
+    return float(value) if numeric and not isinstance(value, bool) else None  # type: ignore[arg-type]
 
 
 def seed_or_seeds(seed: int | Sequence[int | None] | None, n: int) -> int | list[int | None] | None:

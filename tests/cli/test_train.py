@@ -59,7 +59,10 @@ def test_a_run_is_made_and_goes_on(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("chess",), "env: got 'chess', expected one of 'pong', 'gameboy'"),
+        (
+            ("chess",),
+            "env: got 'chess', expected one of 'half_cheetah', 'hopper', 'pong', 'walker2d'",
+        ),
         (("pong", "--set", "speed=3"), "unknown key 'speed'"),
         (("pong", "--set", "speed"), "expected key=value"),
         (("pong", "--set", "minibatches=3"), "minibatches: got 3"),

@@ -46,7 +46,7 @@ def test_every_name_makes_an_environment() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("chess", {}, "got environment 'chess', expected one of 'pong'"),
+        ("chess", {}, "got environment 'chess', expected one of 'half_cheetah', 'hopper'"),
         (3, {}, "got environment 3"),
         ("pong", {"speed": 2}, r"make\('pong'\): .*'speed'"),
         ("pong", {"frame_skip": 0}, "frame_skip: got 0, expected a whole number 1 to 32"),

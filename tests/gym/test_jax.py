@@ -171,7 +171,7 @@ def test_directions_beyond_the_space_are_cut_off() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"env": "chess"}, "expected one of 'pong'"),
+        ({"env": "chess"}, "expected one of 'half_cheetah'"),
         ({"env": 3}, "env: got int"),
         ({"env": Walk(), "frame_skip": 8}, r"options: got \['frame_skip'\]"),
         ({"env": Walk(), "render_mode": "rgb_array"}, "walk has no picture"),

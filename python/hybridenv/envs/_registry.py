@@ -15,7 +15,12 @@ class Maker(Protocol):
         """Make it."""
 
 
-_PLACES = {"pong": "hybridenv.envs.pong:PongEnv"}
+_PLACES = {
+    "half_cheetah": "hybridenv.envs.locomotion:HalfCheetahEnv",
+    "hopper": "hybridenv.envs.locomotion:HopperEnv",
+    "pong": "hybridenv.envs.pong:PongEnv",
+    "walker2d": "hybridenv.envs.locomotion:Walker2dEnv",
+}
 
 
 def names() -> tuple[str, ...]:

@@ -7,7 +7,8 @@ Importing this module registers the ids, so either of these works::
 
     env = gymnasium.make("hybridenv.gym:hybridenv/GameBoy-v0")
 
-``hybridenv/Pong-v0`` needs the extra `jax` too; JAX loads when it is made.
+``hybridenv/Pong-v0``, ``hybridenv/HalfCheetah-v5``, ``hybridenv/Hopper-v5`` and
+``hybridenv/Walker2d-v5`` need the extra `jax` too; JAX loads when one is made.
 
 Needs the extra: ``pip install "hybridenv[gym]"``. `import hybridenv` alone never imports Gymnasium.
 """
@@ -54,7 +55,12 @@ __all__ = [
 
 ENV_ID = "hybridenv/GameBoy-v0"
 
-JAX_IDS = {"hybridenv/Pong-v0": "pong"}
+JAX_IDS = {
+    "hybridenv/HalfCheetah-v5": "half_cheetah",
+    "hybridenv/Hopper-v5": "hopper",
+    "hybridenv/Pong-v0": "pong",
+    "hybridenv/Walker2d-v5": "walker2d",
+}
 """Ids of the environments written in JAX, with their names for `hybridenv.make`."""
 
 
@@ -75,11 +81,22 @@ if ENV_ID not in gymnasium.registry:
         vector_entry_point="hybridenv.gym.vector:GameBoyVectorEnv",
     )
 
+_LIMITED: dict[str, Any] = {"max_episode_steps": 1_000, "kwargs": {"time_limit": None}}
+"""Gymnasium counts the steps of what has a time limit, so that its own options can change it."""
+
+_REGISTERED: dict[str, dict[str, Any]] = {
+    "hybridenv/HalfCheetah-v5": {**_LIMITED, "reward_threshold": 4_800.0},
+    "hybridenv/Hopper-v5": {**_LIMITED, "reward_threshold": 3_800.0},
+    "hybridenv/Walker2d-v5": _LIMITED,
+}
+"""What Gymnasium registers its own environments of these names with."""
+
 for _id, _name in JAX_IDS.items():
     if _id not in gymnasium.registry:
+        _more = _REGISTERED.get(_id, {})
         gymnasium.register(
             id=_id,
             entry_point="hybridenv.gym.jax_single:JaxEnv",
             vector_entry_point="hybridenv.gym.jax_vector:JaxVectorEnv",
-            kwargs={"env": _name},
+            **{**_more, "kwargs": {"env": _name, **_more.get("kwargs", {})}},
         )

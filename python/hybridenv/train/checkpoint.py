@@ -158,7 +158,8 @@ class Checkpoints:
 
 
 def _check_same(path: Path, run: dict[str, Any], config: Config, devices: int | None) -> None:
-    then, now = run["config"], config.to_dict()
+    # Settings that are younger than the checkpoint were at their defaults.
+    then, now = Config(env=config.env).to_dict() | run["config"], config.to_dict()
     free = () if config.anneal else _FREE
     changes = [
         f"{key}: then {then.get(key)!r}, now {now.get(key)!r}"

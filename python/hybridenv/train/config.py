@@ -47,6 +47,10 @@ class Config:
         value_clip: Clip range of the value's change; `None` for none.
         value_coef: Weight of the value loss.
         entropy_coef: Weight of the entropy.
+        normalize_observations: Whether the network sees observations with the mean and deviation
+            taken off that they had so far in the run; for floats only.
+        scale_rewards: Whether rewards are divided by the deviation that discounted sums of them had
+            so far in the run. Returns are reported as the environment pays them.
         normalize_advantage: Whether advantages get mean 0 and deviation 1 in every minibatch.
         lr: Adam's step size.
         anneal: Whether the step size falls linearly to zero over the run.
@@ -83,6 +87,8 @@ class Config:
     value_clip: float | None = None
     value_coef: float = 0.5
     entropy_coef: float = 0.01
+    normalize_observations: bool = False
+    scale_rewards: bool = False
     normalize_advantage: bool = True
     lr: float = 3e-3
     anneal: bool = False
@@ -268,7 +274,28 @@ class Config:
         return max(size for size in range(1, min(wanted, units) + 1) if units % size == 0)
 
 
+_LOCOMOTION: dict[str, Any] = {
+    "steps": 10_000_000,
+    "n_envs": 64,
+    "minibatches": 4,
+    "normalize_observations": True,
+    "scale_rewards": True,
+    "value_coef": 1.3,
+    "entropy_coef": 0.0,
+    "lr": 3e-3,
+    "anneal": True,
+    "max_grad_norm": 3.5,
+    "hidden": [64, 64],
+    "activation": "tanh",
+    "calls": 16,
+}
+"""For bodies that run: numbers of many sizes, and torques instead of choices. What learns fast in
+few updates is as in CleanRL's PPO around EnvPool."""
+
 DEFAULTS: dict[str, dict[str, Any]] = {
+    "half_cheetah": _LOCOMOTION,
+    "hopper": _LOCOMOTION,
+    "walker2d": _LOCOMOTION,
     "pong": {
         "env_args": {"frame_skip": 8},
         "steps": 16_000_000,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -29,6 +29,7 @@ from hybridenv.train.config import Config
 from hybridenv.train.games import clipped, specs
 from hybridenv.train.learner import Batch, Learner, OptState
 from hybridenv.train.networks import Carry, ObsSpec, Params, build, emptied
+from hybridenv.train.normalize import RewardScale
 
 AXIS = "devices"
 """Name of the axis of devices, which divides the data of an update."""
@@ -53,6 +54,7 @@ class HostState:
         opt_state: State of the optimiser.
         key: Where all further chance comes from.
         iteration: int32[], iterations done.
+        scale: What rewards are divided by; `None` without `Config.scale_rewards`.
     """
 
     params: Params
@@ -60,6 +62,7 @@ class HostState:
     opt_state: OptState
     key: Array
     iteration: Array
+    scale: RewardScale | None = None
 
 
 @dataclass
@@ -161,6 +164,7 @@ class HostLoop:
         self._split = jax.jit(lambda key: tuple(jax.random.split(key, 3)))
         self._value = jax.jit(self._judge)
         whole, steps, rows = PartitionSpec(), PartitionSpec(None, AXIS), PartitionSpec(AXIS)
+        scale = RewardScale.places(whole, rows) if config.scale_rewards else whole
         mesh = Mesh(np.asarray(self.devices), (AXIS,))
         self._everywhere = NamedSharding(mesh, whole)
         self._divided = NamedSharding(mesh, steps)
@@ -168,8 +172,8 @@ class HostLoop:
             jax.shard_map(
                 self._update,
                 mesh=mesh,
-                in_specs=(whole, steps, rows, whole),
-                out_specs=whole,
+                in_specs=(whole, scale, steps, rows, whole),
+                out_specs=(whole, scale, whole),
                 check_vma=False,
             )
         )
@@ -186,6 +190,7 @@ class HostLoop:
             opt_state=self._learner.optimizer.init(params),
             key=key,
             iteration=jnp.int32(0),
+            scale=RewardScale.none(self.config.n_envs) if self.config.scale_rewards else None,
         )
         return jax.device_put(state, self._everywhere)
 
@@ -205,11 +210,10 @@ class HostLoop:
         Raises:
             HybridEnvError: An environment failed.
         """
-        if self._groups is None:
-            self._groups = self._start(state.key)
+        state, groups = self._begin(state)
         rows = []
         for _ in range(self.config.calls):
-            state, row = self._iteration(state, self._groups, _NoClock())
+            state, row = self._iteration(state, groups, _NoClock())
             rows.append(row)
         return state, {name: np.asarray([row[name] for row in rows]) for name in rows[0]}
 
@@ -223,10 +227,9 @@ class HostLoop:
             The state after it, and the seconds of ``environment``, ``forward``, ``backward`` and
             ``transfer``.
         """
-        if self._groups is None:
-            self._groups = self._start(state.key)
+        state, groups = self._begin(state)
         clock = _Clock()
-        new, _ = self._iteration(state, self._groups, clock)
+        new, _ = self._iteration(state, groups, clock)
         return new, clock.seconds
 
     def close(self) -> None:
@@ -236,6 +239,15 @@ class HostLoop:
             env.close()
 
     # -- one iteration -------------------------------------------------------------------------
+
+    def _begin(self, state: HostState) -> tuple[HostState, list[_Group]]:
+        """Return the environments, which start over where there was a cut."""
+        if self._groups is None:
+            self._groups = self._start(state.key)
+            if state.scale is not None:
+                sums = jnp.zeros_like(state.scale.sums)
+                state = replace(state, scale=replace(state.scale, sums=sums))
+        return state, self._groups
 
     def _start(self, key: Array) -> list[_Group]:
         """Reset all environments with seeds drawn from a key."""
@@ -267,11 +279,18 @@ class HostLoop:
         actor = jax.tree.map(lambda leaf: leaf.addressable_data(0), state.actor)
         data, sums = self._rollout(actor, groups, key_noise, clock)
         placed = clock.time("transfer", jax.device_put, vars(data), self._divided)
-        params, opt_state, metrics = clock.time(
-            "backward", self._learn, (state.params, state.opt_state), placed, carry, key_order
+        learned, scale, metrics = clock.time(
+            "backward",
+            self._learn,
+            (state.params, state.opt_state),
+            state.scale,
+            placed,
+            carry,
+            key_order,
         )
+        params, opt_state = learned
         actor = state.params if self.config.overlap else params
-        state = HostState(params, actor, opt_state, key, state.iteration + 1)
+        state = HostState(params, actor, opt_state, key, state.iteration + 1, scale)
         count = sums["count"]
         mean = {
             "episodes": count,
@@ -393,13 +412,22 @@ class HostLoop:
         data.next_value[t, rows] = np.where(np.isnan(known), value, known)
 
     def _update(
-        self, learned: tuple[Params, OptState], data: dict[str, Array], carry: Carry, key: Array
-    ) -> tuple[Params, OptState, dict[str, Array]]:
+        self,
+        learned: tuple[Params, OptState],
+        scale: RewardScale | None,
+        data: dict[str, Array],
+        carry: Carry,
+        key: Array,
+    ) -> tuple[tuple[Params, OptState], RewardScale | None, dict[str, Array]]:
         """Learn from an iteration, on one device from its share."""
         params, opt_state = learned
         c = self.config
+        weight = data["weight"] if self._mode is AutoresetMode.NEXT_STEP else None
+        reward = data["reward"]
+        if scale is not None:
+            reward, scale = scale.apply(reward, data["ended"], c.gamma, weight, AXIS)
         advantage = losses.gae(
-            data["reward"],
+            reward,
             data["value"],
             data["next_value"],
             data["terminated"],
@@ -415,12 +443,12 @@ class HostLoop:
             advantage=advantage,
             restart=data["restart"],
             carry=carry,
-            weight=data["weight"] if self._mode is AutoresetMode.NEXT_STEP else None,
+            weight=weight,
         )
         key = jax.random.fold_in(key, jax.lax.axis_index(AXIS))
         params, opt_state, metrics = self._learner.update(params, opt_state, batch, key)
         sums = losses.across(losses.value_sums(batch.value, advantage), AXIS)
-        return params, opt_state, metrics | losses.explained(sums, c.batch)
+        return (params, opt_state), scale, metrics | losses.explained(sums, c.batch)
 
 
 def make_vector_env(config: Config, n: int) -> VectorEnv[Any, Any, Any]:

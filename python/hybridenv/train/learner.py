@@ -96,7 +96,9 @@ class Learner:
             key: Decides the order of the data.
 
         Returns:
-            New parameters and state, the same on every device, and means of the loss's terms.
+            New parameters and state, the same on every device, and means of the loss's terms. What
+            the policy measures of observations changes last, so that the whole iteration, from
+            acting to learning, has one measure.
         """
         c = self.config
         if c.shuffle == "rows":
@@ -137,6 +139,7 @@ class Learner:
 
         keys = jax.random.split(key, c.epochs)
         (params, opt_state), metrics = jax.lax.scan(epoch, (params, opt_state), keys)
+        params = self.policy.observed(params, batch.obs, batch.weight, self.axis_name)
         return params, opt_state, jax.tree.map(jnp.mean, metrics)
 
     def _minibatches(self, values: Array, order: Array) -> Array:

@@ -20,6 +20,7 @@ from jax import Array
 from hybridenv.errors import ConfigError
 from hybridenv.train.config import Config
 from hybridenv.train.distributions import Categorical, DiagonalGaussian, Distribution
+from hybridenv.train.normalize import Normalizer, measured
 
 Carry: TypeAlias = Any
 """Memory of a network: arrays float32[n, ...] in a pytree; empty for networks without one."""
@@ -288,6 +289,7 @@ class ActorCritic(nnx.Module):
         features = size or self.trunk.outputs
         self.heads = Heads(features, action.size, rngs)
         self.log_std = nnx.Param(jnp.zeros(action.size)) if action.continuous else None
+        self.normalizer = Normalizer(obs.shape) if config.normalize_observations else None
 
     def step(self, obs: Array, carry: Carry) -> tuple[Distribution, Array, Carry]:
         """Look at one moment.
@@ -335,6 +337,8 @@ class ActorCritic(nnx.Module):
         x = obs.astype(jnp.float32)
         if self.obs.dtype == "uint8":
             x = x * (1 / self.obs.kept_high)
+        if self.normalizer is not None:
+            x = self.normalizer(x)
         if isinstance(self.trunk, Cnn):
             return self.trunk(x if x.ndim == 4 else x[..., None])
         return self.trunk(x.reshape(x.shape[0], -1))
@@ -360,12 +364,14 @@ class Policy:
         obs: What it looks at.
         action: What it decides.
         memory: Sizes of the arrays of its memory; empty without one.
+        normalized: Whether it measures observations, see `Config.normalize_observations`.
     """
 
     graph: nnx.GraphDef[ActorCritic]
     obs: ObsSpec
     action: ActionSpec
     memory: tuple[int, ...]
+    normalized: bool = False
 
     @property
     def recurrent(self) -> bool:
@@ -385,6 +391,28 @@ class Policy:
     ) -> tuple[Distribution, Array]:
         """Look at sequences, see `ActorCritic.unroll`."""
         return nnx.merge(self.graph, params).unroll(obs, carry, restart)
+
+    def observed(
+        self, params: Params, obs: Array, weight: Array | None, axis_name: str | None
+    ) -> Params:
+        """Take an iteration's observations into account for those that follow.
+
+        Args:
+            params: The parameters.
+            obs: [t, n, ...], of this device.
+            weight: As for `hybridenv.train.normalize.measured`.
+            axis_name: As there.
+
+        Returns:
+            The same parameters but for what is measured of observations; the same altogether where
+            nothing is.
+        """
+        if not self.normalized:
+            return params
+        network = nnx.merge(self.graph, params)
+        if network.normalizer is not None:
+            network.normalizer.see(measured(obs, weight, axis_name))
+        return nnx.state(network, nnx.Param)
 
 
 def build(
@@ -411,9 +439,14 @@ def build(
                 "expected 1: only pictures of uint8 can shrink"
             )
         obs = replace(obs, shrink=config.shrink)
+    if config.normalize_observations and obs.dtype == "uint8":
+        raise ConfigError(
+            f"normalize_observations: got true for observations {obs.dtype}{list(obs.shape)}, "
+            "expected false: bytes are divided by their largest value already"
+        )
     shapes = nnx.eval_shape(lambda: make(jax.random.key(0)))
     memory = () if shapes.cell is None else shapes.cell.memory_sizes
-    policy = Policy(nnx.graphdef(shapes), obs, action, tuple(memory))
+    policy = Policy(nnx.graphdef(shapes), obs, action, tuple(memory), config.normalize_observations)
     return policy, lambda key: nnx.state(make(key), nnx.Param)
 
 

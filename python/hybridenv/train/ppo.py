@@ -28,6 +28,7 @@ from hybridenv.train.games import clipped, score, specs
 from hybridenv.train.learner import Batch as Data
 from hybridenv.train.learner import Learner, OptState
 from hybridenv.train.networks import Carry, Params, build, emptied
+from hybridenv.train.normalize import RewardScale
 
 AXIS = "devices"
 """Name of the axis of devices, which divides the environments."""
@@ -82,6 +83,7 @@ class TrainState:
         running: The episodes under way.
         key: Where all further chance comes from.
         iteration: int32[], iterations done.
+        scale: What rewards are divided by; `None` without `Config.scale_rewards`.
     """
 
     params: Params
@@ -93,6 +95,7 @@ class TrainState:
     running: Episodes
     key: Array
     iteration: Array
+    scale: RewardScale | None = None
 
 
 class _Now(NamedTuple):
@@ -173,6 +176,8 @@ class Program:
         places: dict[str, Any] = {
             f.name: self._whole if f.name in common else parts for f in fields(TrainState)
         }
+        if config.scale_rewards:
+            places["scale"] = RewardScale.places(self._whole, parts)
         self.specs: Any = TrainState(**places)
         self._start = self.mapped(self._first, self._whole, self.specs)
         self.run = self.mapped(
@@ -242,6 +247,7 @@ class Program:
             running=Episodes.none(n),
             key=key,
             iteration=jnp.int32(0),
+            scale=RewardScale.none(n) if self.config.scale_rewards else None,
         )
 
     def _iterate(self, state: TrainState) -> tuple[TrainState, Metrics]:
@@ -329,8 +335,11 @@ class Program:
         now, record = jax.lax.scan(step, start, (noises, draws))
         _, last_value, _ = policy.step(params, look(now.obs), emptied(now.carry, now.restart))
         next_values = jnp.concatenate([record.value[1:], last_value[None]])
+        reward, scale = record.reward, state.scale
+        if scale is not None:
+            reward, scale = scale.apply(reward, record.ended, c.gamma, None, AXIS)
         advantage = losses.gae(
-            record.reward,
+            reward,
             record.value,
             jnp.where(record.ended, record.cut_value, next_values),
             record.terminated,
@@ -354,6 +363,7 @@ class Program:
             restart=now.restart,
             carry=now.carry,
             running=now.running,
+            scale=scale,
         )
         sums = {
             "total": jnp.sum(now.ended.total),
