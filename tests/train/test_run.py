@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -96,10 +97,26 @@ def test_other_settings_do_not_resume(tmp_path: Path) -> None:
 
 
 def test_damage_is_reported(tmp_path: Path) -> None:
-    run(tmp_path, 1)
-    (tmp_path / "checkpoints" / str(STEPS) / "run" / "metadata").write_text("{")
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        run(tmp_path, 2, resume=True)
+    run(tmp_path / "good", 1)
+    files = [path for path in (tmp_path / "good").rglob("*") if path.is_file()]
+    kept = [path for path in files if path.name != "metrics.jsonl"]
+    assert len(kept) >= 10
+    for i, path in enumerate(kept):
+        bad = tmp_path / str(i)
+        shutil.copytree(tmp_path / "good", bad)
+        victim = bad / path.relative_to(tmp_path / "good")
+        data = bytearray(victim.read_bytes())
+        if i % 3 == 0 or not data:
+            victim.unlink()
+        elif i % 3 == 1:
+            victim.write_bytes(data[:-1])
+        else:
+            data[len(data) // 2] ^= 1
+            victim.write_bytes(data)
+        with pytest.raises(CheckpointError, match=r"is damaged.*expected|cannot be read") as caught:
+            run(bad, 2, resume=True)
+        assert len(str(caught.value)) < 1000
+        assert victim.name in str(caught.value) or victim.name == "contents.json"
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="cannot be made"):
         run(tmp_path / "file", 1)
@@ -142,6 +159,28 @@ def test_a_full_disk_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1"]
     equal(saved.restore(1, state, Config(**SMALL), 1), state)
+
+
+def test_what_cannot_fit_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {"x": jnp.arange(100_000, dtype=jnp.float32)}
+    saved = Checkpoints(tmp_path)
+    saved.save(2, state, Config(**SMALL), 1)
+    usage = type(shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9 - 400_000, 400_000))
+    words = r"the disk is full: got 400,000 bytes free, expected at least 465,536; the last .*/2$"
+    with pytest.raises(CheckpointError, match=words):
+        saved.save(20, state, Config(**SMALL), 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2"]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, 0))  # as some systems say
+    saved.save(20, state, Config(**SMALL), 1)
+    assert saved.steps() == [2, 20]
+
+
+def test_what_does_not_change_the_learning_may_change(tmp_path: Path) -> None:
+    run(tmp_path, 2, anneal=True)
+    run(tmp_path, 2, anneal=True, resume=True, keep=3, checkpoint_every=STEPS)
+    with pytest.raises(CheckpointError, match="steps: then 512, now 768"):
+        run(tmp_path, 3, anneal=True, resume=True)
 
 
 def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
