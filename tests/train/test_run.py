@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,48 @@ def test_a_run_that_goes_on_is_the_run_that_never_stopped(tmp_path: Path) -> Non
     equal(*plain)
 
 
+def test_seconds_grow_and_go_on(tmp_path: Path) -> None:
+    first = run(tmp_path, 3).rows
+    run(tmp_path, 5, resume=True)
+    rows = read_rows(tmp_path / "metrics.jsonl")
+    seconds = [row["seconds"] for row in rows]
+    assert len(seconds) == 10
+    assert all(before < after for before, after in pairwise(seconds))
+    assert seconds[5] == first[-1]["seconds"]
+
+
+def test_a_huge_step_size_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DivergedError, match=r"the (loss|gradient's length) is .*\(lr 1e\+30\)"):
+        run(tmp_path, 9, lr=1e30, max_grad_norm=1e30)
+    rows = (tmp_path / "metrics.jsonl").read_text()
+    assert "NaN" not in rows
+
+
+def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
+    run(tmp_path, 1)
+    log = tmp_path / "metrics.jsonl"
+    for other in (b"[1]\n", b'{"a": 1}\n', b"\xff\xfe\n"):
+        log.write_bytes(other)
+        with pytest.raises(ArgumentError, match=r"metrics\.jsonl: got "):
+            run(tmp_path, 2, resume=True)
+        assert log.read_bytes() == other
+
+
+def test_a_full_disk_leaves_the_log_and_names_it(tmp_path: Path) -> None:
+    row = {"steps": 8, "seconds": 1.0}
+    path = tmp_path / "m.jsonl"
+    log = JsonLines(path)
+    log.write(row)
+    log.close()
+    full = JsonLines(path, steps=8)
+    full._file.close()
+    full._file = Path("/dev/full").open("a", encoding="utf-8")  # noqa: SIM115  # closed below
+    with pytest.raises(OSError, match=r"No space left.*m\.jsonl"):
+        full.write(row)
+    full.close()
+    assert len(read_rows(path)) == 1
+
+
 def test_checkpoints_come_regularly_and_old_ones_go(tmp_path: Path) -> None:
     result = run(tmp_path, 5, checkpoint_every=STEPS, keep=2)
     saved = Checkpoints(tmp_path / "checkpoints")
@@ -80,6 +123,7 @@ def test_a_folder_with_checkpoints_is_not_overwritten(tmp_path: Path) -> None:
         run(tmp_path, 1)
     with pytest.raises(CheckpointError, match="got no checkpoint to resume from"):
         run(tmp_path / "empty", 1, resume=True)
+    assert not (tmp_path / "empty").exists()
     with pytest.raises(ConfigError, match="out: got none"):
         run(None, 1, resume=True)
 
@@ -133,7 +177,7 @@ class Poison(Signs):
 
 def test_nan_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
     run(tmp_path, 2)
-    with pytest.raises(DivergedError, match=r"iteration 5: the loss is nan.*checkpoints/512") as e:
+    with pytest.raises(DivergedError, match=r"iteration 5: the mean reward is nan.*checkpoints/512") as e:
         run(tmp_path, 6, resume=True, game=Poison())
     assert e.value.iteration == 5
     assert isinstance(e.value, ArithmeticError)
@@ -215,12 +259,16 @@ def test_logs_and_curves(tmp_path: Path) -> None:
         assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ArgumentError, match="no \\['speed'\\]"):
         learning_curve({"a": rows}, path, metric="speed")
+    with pytest.raises(ArgumentError, match="curve.xyz, expected an ending of .*png"):
+        learning_curve({"a": rows}, "curve.xyz")
     with pytest.raises(ArgumentError, match="without rows"):
         learning_curve({"a": []}, path)
 
 
 def test_sinks_take_what_is_no_number(tmp_path: Path) -> None:
-    row = {"iteration": 1, "steps": 8, "seconds": 1.0, "steps_per_second": 8.0}
+    row: dict[str, Any] = {
+        "iteration": 1, "steps": 8, "seconds": 1.0, "steps_per_second": 8.0
+    }  # fmt: skip
     row |= {"return": float("nan"), "loss": [1.0, float("inf")]}
     path = tmp_path / "m.jsonl"
     for sink in (JsonLines(path), TensorBoard(tmp_path / "t"), ProgressBar(16)):

@@ -64,7 +64,7 @@ class Checkpoints:
 
     def steps(self) -> list[int]:
         """Return the environment steps of the complete checkpoints, oldest first."""
-        return sorted(int(path.name) for path in self.folder.iterdir() if path.name.isdecimal())
+        return saved_steps(self.folder)
 
     def path(self, step: int) -> Path:
         """Return the folder of a checkpoint."""
@@ -175,6 +175,13 @@ class Checkpoints:
             raise CheckpointError(
                 f"checkpoint {self.path(step)}: cannot be read: {error}"
             ) from error
+
+
+def saved_steps(folder: Path) -> list[int]:
+    """Return the environment steps of the complete checkpoints in a folder, oldest first."""
+    if not folder.is_dir():
+        return []
+    return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
 
 
 def _reason(error: Exception) -> str:

@@ -15,7 +15,9 @@ from hybridenv.errors import ArgumentError, MissingDependencyError
 
 Row: TypeAlias = dict[str, Any]
 """An iteration: ``iteration``, ``steps``, ``seconds``, ``steps_per_second`` (a number each) and the
-metrics: a float each, or with several seeds a list of floats."""
+metrics: a float each, or with several seeds a list of floats. ``seconds`` were spent until then,
+those of earlier parts of the run and compiling included; ``steps_per_second`` is without
+compiling, as far as the second call tells it apart."""
 
 
 class Sink(Protocol):
@@ -37,6 +39,9 @@ class JsonLines:
             checkpoint writes them again. The file is replaced as a whole, so that a full disk
             leaves the old one.
 
+    Attributes:
+        seconds: Of the last row that was kept, 0 without one.
+
     Raises:
         ArgumentError: The file is there and holds something else.
         OSError: It cannot be written; `filename` says which.
@@ -45,6 +50,7 @@ class JsonLines:
     def __init__(self, path: Path, steps: int = 0) -> None:
         self._path = path
         kept = [row for row in read_rows(path) if row["steps"] <= steps] if path.exists() else []
+        self.seconds = float(kept[-1]["seconds"]) if kept else 0.0
         new = path.with_name(path.name + ".new")
         with written(path):
             new.write_text("".join(map(_line, kept)), encoding="utf-8")
@@ -163,7 +169,7 @@ def read_rows(path: Path) -> list[Row]:
                 row = json.loads(line)
             except json.JSONDecodeError:
                 break
-            if not isinstance(row, dict) or not isinstance(row.get("steps"), int):
+            if not isinstance(row, dict) or not {"steps", "seconds"} <= set(row):
                 raise ArgumentError(
                     f"{path}: got {line[:40]!r}, expected lines that `hybridenv train` wrote"
                 )
