@@ -81,7 +81,7 @@ def _save_mp4(path: Path, frames: list[Picture], fps: float) -> None:
     except ImportError:
         raise MissingDependencyError(
             "save_film: an MP4 needs imageio-ffmpeg, which is not installed: "
-            "pip install imageio-ffmpeg"
+            "pip install 'hybridenv[mp4]'"
         ) from None
     height, width = (size - size % 2 for size in frames[0].shape[:2])  # H.264 wants even sizes
     with path.open("wb"):  # a folder that is missing or full speaks up before FFmpeg does
