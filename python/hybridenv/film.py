@@ -70,9 +70,7 @@ def _save_gif(path: Path, frames: list[Picture], fps: float) -> None:
     first, *rest = (Image.fromarray(frame) for frame in frames)
     duration = max(20, 10 * round(100 / fps))
     with written(path):
-        first.save(
-            path, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0
-        )
+        first.save(path, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
 
 
 def _save_mp4(path: Path, frames: list[Picture], fps: float) -> None:

@@ -177,7 +177,9 @@ class Poison(Signs):
 
 def test_nan_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
     run(tmp_path, 2)
-    with pytest.raises(DivergedError, match=r"iteration 5: the mean reward is nan.*checkpoints/512") as e:
+    with pytest.raises(
+        DivergedError, match=r"iteration 5: the mean reward is nan.*checkpoints/512"
+    ) as e:
         run(tmp_path, 6, resume=True, game=Poison())
     assert e.value.iteration == 5
     assert isinstance(e.value, ArithmeticError)
@@ -259,7 +261,7 @@ def test_logs_and_curves(tmp_path: Path) -> None:
         assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ArgumentError, match="no \\['speed'\\]"):
         learning_curve({"a": rows}, path, metric="speed")
-    with pytest.raises(ArgumentError, match="curve.xyz, expected an ending of .*png"):
+    with pytest.raises(ArgumentError, match=r"curve\.xyz, expected an ending of .*png"):
         learning_curve({"a": rows}, "curve.xyz")
     with pytest.raises(ArgumentError, match="without rows"):
         learning_curve({"a": []}, path)

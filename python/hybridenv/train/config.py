@@ -145,7 +145,9 @@ class Config:
         try:
             keys = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         except RecursionError:
-            raise ConfigError(f"config {path}: is nested too deeply, expected keys and values") from None
+            raise ConfigError(
+                f"config {path}: is nested too deeply, expected keys and values"
+            ) from None
         except ValueError as error:  # malformed, or a number of thousands of digits
             kind = "JSON" if path.suffix == ".json" else "TOML"
             raise ConfigError(f"config {path}: is no valid {kind}: {error}") from None

@@ -302,8 +302,8 @@ class _Run:
         kind = next(kind for kind in kinds if not np.isfinite(then[kind]).all())
         value = then[kind][~np.isfinite(then[kind])][0]
         raise DivergedError(
-            f"iteration {iteration}: the {kinds[kind]} is {value} (lr {self.config.lr:g}), expected "
-            f"a finite number; {kept}",
+            f"iteration {iteration}: the {kinds[kind]} is {value} (lr {self.config.lr:g}), "
+            f"expected a finite number; {kept}",
             iteration,
         )
 
