@@ -110,4 +110,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    if not __package__:  # started as a file: what lies beside it is a package of the checkout
+        sys.path[0] = str(Path(__file__).resolve().parents[1])
     sys.exit(main())

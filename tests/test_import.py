@@ -9,6 +9,7 @@ from pkgutil import walk_packages
 import pytest
 
 import hybridenv
+import hybridenv.errors
 
 HEAVY = {"gymnasium", "PIL", "typer", "rich", "jax", "torch", "pyboy", "matplotlib", "scipy"}
 
@@ -65,6 +66,17 @@ def test_every_public_name_exists_and_is_documented() -> None:
         assert getattr(hybridenv, name).__doc__, name
 
 
+def test_a_star_needs_only_numpy() -> None:
+    assert not modules_after("from hybridenv import *") & HEAVY
+    assert {"envs", "make"} <= set(dir(hybridenv))
+
+
+def test_every_error_is_at_hand() -> None:
+    found = {name for name, kind in vars(hybridenv.errors).items() if isinstance(kind, type)}
+    assert len(found) >= 20
+    assert found <= set(hybridenv.__all__)
+
+
 def test_every_module_imports_and_says_what_it_is() -> None:
     names = [module.name for module in walk_packages(hybridenv.__path__, "hybridenv.")]
     assert len(names) >= 20
@@ -103,3 +115,4 @@ def test_a_part_says_what_it_lacks(missing: str, statement: str, extra: str) -> 
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 1
     assert f"pip install 'hybridenv[{extra}]'" in result.stderr
+    assert "hybridenv.errors.MissingDependencyError" in result.stderr

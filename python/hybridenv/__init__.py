@@ -25,8 +25,11 @@ from hybridenv.errors import (
     ArgumentError,
     BusyError,
     CartRamError,
+    CheckpointError,
     ClosedError,
+    ConfigError,
     ConformanceError,
+    DivergedError,
     EnvCrashedError,
     EnvIndexError,
     ForkError,
@@ -34,6 +37,7 @@ from hybridenv.errors import (
     MissingDependencyError,
     NotResetError,
     OracleError,
+    OutOfMemoryError,
     RomError,
     RomFileError,
     RomIsADirectoryError,
@@ -48,8 +52,8 @@ from hybridenv.task import Compare, Delta, Field, Task, Value
 from hybridenv.xla import cpu_flags
 
 if TYPE_CHECKING:
-    from hybridenv import envs
-    from hybridenv.envs import make
+    from hybridenv import envs as envs
+    from hybridenv.envs import make as make
 
 __version__ = str(build_info()["version"])
 
@@ -61,10 +65,13 @@ __all__ = [
     "BusyError",
     "Button",
     "CartRamError",
+    "CheckpointError",
     "ClosedError",
     "Compare",
+    "ConfigError",
     "ConformanceError",
     "Delta",
+    "DivergedError",
     "EnvCrashedError",
     "EnvIndexError",
     "Field",
@@ -75,6 +82,7 @@ __all__ = [
     "MissingDependencyError",
     "NotResetError",
     "OracleError",
+    "OutOfMemoryError",
     "Registers",
     "RomError",
     "RomFileError",
@@ -93,17 +101,23 @@ __all__ = [
     "__version__",
     "build_info",
     "cpu_flags",
-    "envs",
-    "make",
     "tasks",
 ]
+
+_LAZY = ("envs", "make")
+"""What needs JAX. It is not in `__all__`, so that ``from hybridenv import *`` does not."""
 
 
 def __getattr__(name: str) -> Any:
     """Load what needs JAX when it is first asked for."""
-    if name in ("envs", "make"):
+    if name in _LAZY:
         module = import_module("hybridenv.envs")
         value = module if name == "envs" else module.make
         globals()[name] = value
         return value
     raise AttributeError(f"module 'hybridenv' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List what needs JAX too."""
+    return sorted({*globals(), *_LAZY})

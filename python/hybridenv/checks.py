@@ -2,7 +2,9 @@
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NoReturn, SupportsIndex, get_args
 
 import numpy as np
@@ -24,6 +26,24 @@ class Uncopyable:
             f"{type(self).__name__}: got a copy or pickle of it, expected none: it holds running "
             "machines; save_state(i) gives bytes, save_states() and copy(src, dst) copy machines"
         )
+
+
+@contextmanager
+def written(path: Path) -> Iterator[None]:
+    """Name the file in errors of the system that do not, such as that of a full disk.
+
+    Args:
+        path: What is written in the `with` block.
+
+    Raises:
+        OSError: As the block does, with `filename`.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise
 
 
 def index_or_none(value: object) -> int | None:

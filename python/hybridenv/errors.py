@@ -70,6 +70,10 @@ class ClosedError(HybridEnvError, RuntimeError):
     """The batch is closed."""
 
 
+class OutOfMemoryError(HybridEnvError, MemoryError):
+    """The system gives no memory for so many machines, or for their results."""
+
+
 class UncopyableError(HybridEnvError, TypeError):
     """Machines and threads cannot be copied or pickled; `GameBoyBatch.save_state` says what can."""
 

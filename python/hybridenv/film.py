@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridenv.checks import written
 from hybridenv.errors import ArgumentError, MissingDependencyError
 
 Picture = NDArray[np.uint8]
@@ -68,7 +69,8 @@ def _save_gif(path: Path, frames: list[Picture], fps: float) -> None:
         ) from None
     first, *rest = (Image.fromarray(frame) for frame in frames)
     duration = max(20, 10 * round(100 / fps))
-    first.save(path, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
+    with written(path):
+        first.save(path, format="GIF", save_all=True, append_images=rest, duration=duration, loop=0)
 
 
 def _save_mp4(path: Path, frames: list[Picture], fps: float) -> None:
@@ -77,7 +79,7 @@ def _save_mp4(path: Path, frames: list[Picture], fps: float) -> None:
     except ImportError:
         raise MissingDependencyError(
             "save_film: an MP4 needs imageio-ffmpeg, which is not installed: "
-            "pip install imageio-ffmpeg"
+            "pip install 'hybridenv[mp4]'"
         ) from None
     height, width = (size - size % 2 for size in frames[0].shape[:2])  # H.264 wants even sizes
     with path.open("wb"):  # a folder that is missing or full speaks up before FFmpeg does

@@ -3,6 +3,8 @@
 import contextlib
 import copy
 import pickle
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -340,3 +342,22 @@ def test_a_crash_names_its_env_and_leaves_the_others(make: MakeBatch) -> None:
     batch.inject_crash(0)
     batch.step(STILL, restart=np.array([True, False, False]))
     batch.step(STILL)
+
+
+def test_more_machines_than_memory_are_refused() -> None:
+    # Of one process alone, since the limit would stay.
+    code = """
+import resource, hybridenv
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+try:
+    hybridenv.GameBoyBatch(n=2**24, num_threads=1)
+except hybridenv.OutOfMemoryError as error:
+    assert isinstance(error, MemoryError)
+    print(error)
+with hybridenv.GameBoyBatch(n=2, num_threads=1) as batch:
+    print(batch.reset().shape)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert "n: got no memory for" in result.stdout
+    assert result.stdout.endswith("(2, 144, 160)\n")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,6 +79,16 @@ def test_the_gpu_script_says_where_there_is_none(capsys: pytest.CaptureFixture[s
     assert "JAX sees no GPU" in capsys.readouterr().err
     with pytest.raises(SystemExit):
         gpu.main(["chess"])
+
+
+def test_the_gpu_script_starts_as_a_file_too(tmp_path: Path) -> None:
+    arguments = ["bench/gpu.py", "pong", "--seconds", "0", "--any-device"]
+    root = Path(__file__).resolve().parents[2]
+    result = subprocess.run(
+        [sys.executable, *arguments], cwd=root, capture_output=True, text=True, timeout=200
+    )
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["cases"] == {"pong": []}
 
 
 def test_the_gpu_script_stops_in_time_and_writes(tmp_path: Path) -> None:

@@ -37,20 +37,26 @@ def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_a_run_is_made_and_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "run.toml").write_text("lr = 0.001\nsteps = 64\n")
-    first = run("pong", "--config", "run.toml", "--out", "out", cwd=tmp_path)
+    (tmp_path / "run.toml").write_text("lr = 0.001\nsteps = 64\nenv_args.continuous = true\n")
+    first = run(
+        "pong", "--config", "run.toml", "--set", 'env_args={"frame_skip": 4}', "--out", "out",
+        cwd=tmp_path,
+    )  # fmt: skip
     assert first.returncode == 0, first.stderr
     assert "64 steps in" in first.stdout
+    assert "compiling included): no episode has ended" in first.stdout
     assert "checkpoint:" in first.stdout
     again = run("pong", "--config", "run.toml", "--out", "out", cwd=tmp_path)
     assert again.returncode == 1
     assert "resume it or choose another folder" in again.stderr
     more = run(
-        "pong", "--config", "run.toml", "--out", "out", "--resume", "--steps", "192", cwd=tmp_path
-    )
+        "pong", "--config", "run.toml", "--set", 'env_args={"frame_skip": 4}', "--out", "out",
+        "--resume", "--steps", "192", cwd=tmp_path,
+    )  # fmt: skip
     assert more.returncode == 0, more.stderr
     config, policy, params = load(tmp_path / "out")
-    assert (config.n_envs, config.hidden, policy.recurrent, count(params)) == (8, (8,), False, 108)
+    assert config.env_args == {"continuous": True, "frame_skip": 4}
+    assert (config.n_envs, config.hidden, policy.recurrent, count(params)) == (8, (8,), False, 91)
     with pytest.raises(CheckpointError, match=r"got no checkpoint 7, expected one of .*192"):
         load(tmp_path / "out", 7)
     assert [row["steps"] for row in read_rows(tmp_path / "out" / "metrics.jsonl")] == [64, 128, 192]
@@ -63,7 +69,8 @@ def test_a_run_is_made_and_goes_on(tmp_path: Path) -> None:
             ("chess",),
             "env: got 'chess', expected one of 'half_cheetah', 'hopper', 'pong', 'walker2d'",
         ),
-        (("pong", "--set", "speed=3"), "unknown key 'speed'"),
+        (("pong", "--set", "speed=3"), "--set: unknown key 'speed'"),
+        (("pong", "--set", 'env_args={"skip": 3}'), "got option 'skip', expected one of 'chance'"),
         (("pong", "--set", "speed"), "expected key=value"),
         (("pong", "--set", "minibatches=3"), "minibatches: got 3"),
         (("pong", "--config", "missing.toml"), "missing.toml: cannot be read"),

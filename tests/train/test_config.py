@@ -27,6 +27,11 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"minibatches": 3}, "minibatches: got 3 with 1024 environments"),
     ({"epochs": 0}, "epochs: got 0, expected at least 1"),
     ({"env_args": [1]}, "env_args: got .*expected a table"),
+    ({"lr": 10**400}, "lr: got 1000.*expected a number"),
+    ({"seed": 2**63}, "seed: got 9223372036854775808 for 1 seeds, expected all below"),
+    ({"value_clip": -1}, "value_clip: got -1.0, expected a positive number or none"),
+    ({"value_coef": float("inf")}, "value_coef: got inf, expected a finite"),
+    ({"entropy_coef": -float("inf")}, "entropy_coef: got -inf, expected a finite"),
     ({"value_clip": "x"}, "value_clip: got 'x', expected a number or none"),
 ]
 
@@ -64,6 +69,9 @@ def test_files_are_read(tmp_path: Path, suffix: str) -> None:
         ("a.toml", "lr = ", "a.toml"),
         ("a.json", "{", "a.json"),
         ("a.json", "[1]", "got list"),
+        ("a.json", "[" * 100_000, "a.json: is nested too deeply"),
+        ("a.json", '{"lr": 1' + "0" * 5_000 + "}", "a.json: is no valid JSON: Exceeds the limit"),
+        ("a.yaml", "lr: 3", "a.yaml: is no valid TOML"),
         ("a.toml", "env = 'chess'", "env is 'chess', but 'pong' was asked for"),
     ],
 )

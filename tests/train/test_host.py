@@ -79,6 +79,22 @@ def test_groups_and_threads_change_nothing() -> None:
     assert results[0][1]["loss"].shape == (2,)
 
 
+@pytest.mark.parametrize("network", ["gru", "lstm"])
+def test_a_memory_is_trained_on_several_devices(
+    two_devices: list[jax.Device], network: str
+) -> None:
+    results = []
+    for devices in (1, len(two_devices)):
+        made = loop(AutoresetMode.SAME_STEP, network=network, shuffle="envs", devices=devices,
+                    minibatches=1)  # fmt: skip
+        state, metrics = made.run(made.init())
+        made.close()
+        assert np.isfinite(metrics["loss"]).all()
+        results.append(flat(state.params))
+    # One minibatch of all environments: the same gradient, summed up in another order.
+    np.testing.assert_allclose(*results, atol=1e-5)
+
+
 def test_overlap_acts_with_the_parameters_before(tmp_path: Path) -> None:
     made = loop(AutoresetMode.SAME_STEP, overlap=True)
     first = made.init()
@@ -162,6 +178,7 @@ def test_any_gymnasium_environment_is_trained() -> None:
         ({"env": "CartPole-v1", "env_args": {"moons": 2}}, "env_args: got .*moons"),
         ({"env": "Blackjack-v1"}, "Blackjack-v1: got observations"),
         ({"env": "CartPole-v1", "n_seeds": 2}, "n_seeds: got 2, expected 1"),
+        ({"env": "CartPole-v1", "devices": 999, "steps": 8}, "devices: got 999, expected 1 to"),
     ],
 )
 def test_what_cannot_be_trained_is_refused(changes: dict[str, Any], words: str) -> None:

@@ -149,5 +149,5 @@ def test_new_numbers_compile_nothing(one_device: list[jax.Device]) -> None:
 def test_devices_are_checked(two_devices: list[jax.Device]) -> None:
     with pytest.raises(ConfigError, match="n_envs: got 15, which 2 devices"):
         program(two_devices, n_envs=15, minibatches=1)
-    with pytest.raises(ConfigError, match="devices: got 999, but there are"):
+    with pytest.raises(ConfigError, match="devices: got 999, expected 1 to"):
         Program(Signs(), None, Config(**SMALL | {"devices": 999}))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,48 @@ def test_a_run_that_goes_on_is_the_run_that_never_stopped(tmp_path: Path) -> Non
     equal(*plain)
 
 
+def test_seconds_grow_and_go_on(tmp_path: Path) -> None:
+    first = run(tmp_path, 3).rows
+    run(tmp_path, 5, resume=True)
+    rows = read_rows(tmp_path / "metrics.jsonl")
+    seconds = [row["seconds"] for row in rows]
+    assert len(seconds) == 10
+    assert all(before < after for before, after in pairwise(seconds))
+    assert seconds[5] == first[-1]["seconds"]
+
+
+def test_a_huge_step_size_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DivergedError, match=r"the (loss|gradient's length) is .*\(lr 1e\+30\)"):
+        run(tmp_path, 9, lr=1e30, max_grad_norm=1e30)
+    rows = (tmp_path / "metrics.jsonl").read_text()
+    assert "NaN" not in rows
+
+
+def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
+    run(tmp_path, 1)
+    log = tmp_path / "metrics.jsonl"
+    for other in (b"[1]\n", b'{"a": 1}\n', b"\xff\xfe\n"):
+        log.write_bytes(other)
+        with pytest.raises(ArgumentError, match=r"metrics\.jsonl: got "):
+            run(tmp_path, 2, resume=True)
+        assert log.read_bytes() == other
+
+
+def test_a_full_disk_leaves_the_log_and_names_it(tmp_path: Path) -> None:
+    row = {"steps": 8, "seconds": 1.0}
+    path = tmp_path / "m.jsonl"
+    log = JsonLines(path)
+    log.write(row)
+    log.close()
+    full = JsonLines(path, steps=8)
+    full._file.close()
+    full._file = Path("/dev/full").open("a", encoding="utf-8")  # noqa: SIM115  # closed below
+    with pytest.raises(OSError, match=r"No space left.*m\.jsonl"):
+        full.write(row)
+    full.close()
+    assert len(read_rows(path)) == 1
+
+
 def test_checkpoints_come_regularly_and_old_ones_go(tmp_path: Path) -> None:
     result = run(tmp_path, 5, checkpoint_every=STEPS, keep=2)
     saved = Checkpoints(tmp_path / "checkpoints")
@@ -79,6 +123,7 @@ def test_a_folder_with_checkpoints_is_not_overwritten(tmp_path: Path) -> None:
         run(tmp_path, 1)
     with pytest.raises(CheckpointError, match="got no checkpoint to resume from"):
         run(tmp_path / "empty", 1, resume=True)
+    assert not (tmp_path / "empty").exists()
     with pytest.raises(ConfigError, match="out: got none"):
         run(None, 1, resume=True)
 
@@ -96,10 +141,26 @@ def test_other_settings_do_not_resume(tmp_path: Path) -> None:
 
 
 def test_damage_is_reported(tmp_path: Path) -> None:
-    run(tmp_path, 1)
-    (tmp_path / "checkpoints" / str(STEPS) / "run" / "metadata").write_text("{")
-    with pytest.raises(CheckpointError, match="cannot be read"):
-        run(tmp_path, 2, resume=True)
+    run(tmp_path / "good", 1)
+    files = [path for path in (tmp_path / "good").rglob("*") if path.is_file()]
+    kept = [path for path in files if path.name != "metrics.jsonl"]
+    assert len(kept) >= 10
+    for i, path in enumerate(kept):
+        bad = tmp_path / str(i)
+        shutil.copytree(tmp_path / "good", bad)
+        victim = bad / path.relative_to(tmp_path / "good")
+        data = bytearray(victim.read_bytes())
+        if i % 3 == 0 or not data:
+            victim.unlink()
+        elif i % 3 == 1:
+            victim.write_bytes(data[:-1])
+        else:
+            data[len(data) // 2] ^= 1
+            victim.write_bytes(data)
+        with pytest.raises(CheckpointError, match=r"is damaged.*expected|cannot be read") as caught:
+            run(bad, 2, resume=True)
+        assert len(str(caught.value)) < 1000
+        assert victim.name in str(caught.value) or victim.name == "contents.json"
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="cannot be made"):
         run(tmp_path / "file", 1)
@@ -116,7 +177,9 @@ class Poison(Signs):
 
 def test_nan_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
     run(tmp_path, 2)
-    with pytest.raises(DivergedError, match=r"iteration 5: the loss is nan.*checkpoints/512") as e:
+    with pytest.raises(
+        DivergedError, match=r"iteration 5: the mean reward is nan.*checkpoints/512"
+    ) as e:
         run(tmp_path, 6, resume=True, game=Poison())
     assert e.value.iteration == 5
     assert isinstance(e.value, ArithmeticError)
@@ -142,6 +205,28 @@ def test_a_full_disk_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1"]
     equal(saved.restore(1, state, Config(**SMALL), 1), state)
+
+
+def test_what_cannot_fit_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state = {"x": jnp.arange(100_000, dtype=jnp.float32)}
+    saved = Checkpoints(tmp_path)
+    saved.save(2, state, Config(**SMALL), 1)
+    usage = type(shutil.disk_usage(tmp_path))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(10**9, 10**9 - 400_000, 400_000))
+    words = r"the disk is full: got 400,000 bytes free, expected at least 465,536; the last .*/2$"
+    with pytest.raises(CheckpointError, match=words):
+        saved.save(20, state, Config(**SMALL), 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["2"]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, 0))  # as some systems say
+    saved.save(20, state, Config(**SMALL), 1)
+    assert saved.steps() == [2, 20]
+
+
+def test_what_does_not_change_the_learning_may_change(tmp_path: Path) -> None:
+    run(tmp_path, 2, anneal=True)
+    run(tmp_path, 2, anneal=True, resume=True, keep=3, checkpoint_every=STEPS)
+    with pytest.raises(CheckpointError, match="steps: then 512, now 768"):
+        run(tmp_path, 3, anneal=True, resume=True)
 
 
 def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
@@ -176,12 +261,16 @@ def test_logs_and_curves(tmp_path: Path) -> None:
         assert path.read_bytes().startswith(b"\x89PNG")
     with pytest.raises(ArgumentError, match="no \\['speed'\\]"):
         learning_curve({"a": rows}, path, metric="speed")
+    with pytest.raises(ArgumentError, match=r"curve\.xyz, expected an ending of .*png"):
+        learning_curve({"a": rows}, "curve.xyz")
     with pytest.raises(ArgumentError, match="without rows"):
         learning_curve({"a": []}, path)
 
 
 def test_sinks_take_what_is_no_number(tmp_path: Path) -> None:
-    row = {"iteration": 1, "steps": 8, "seconds": 1.0, "steps_per_second": 8.0}
+    row: dict[str, Any] = {
+        "iteration": 1, "steps": 8, "seconds": 1.0, "steps_per_second": 8.0
+    }  # fmt: skip
     row |= {"return": float("nan"), "loss": [1.0, float("inf")]}
     path = tmp_path / "m.jsonl"
     for sink in (JsonLines(path), TensorBoard(tmp_path / "t"), ProgressBar(16)):

@@ -1,6 +1,7 @@
 //! `n` machines and everything that happens to all of them at once.
 
 use std::collections::HashMap;
+use std::mem;
 use std::sync::Arc;
 
 use gb_core::{GameBoy, Model, Profile, Rom};
@@ -77,7 +78,8 @@ impl Batch {
     /// Powers the machines on and plays the warm-up and the opening, once per cartridge.
     ///
     /// # Errors
-    /// [`BatchError::Argument`], [`BatchError::Threads`], [`BatchError::Interrupted`], or
+    /// [`BatchError::Argument`], [`BatchError::Threads`], [`BatchError::Memory`],
+    /// [`BatchError::Interrupted`], or
     /// [`BatchError::Crashed`] when one of the scripts panicked.
     pub fn new(config: Config, poll: &mut dyn FnMut() -> bool) -> Result<Self, BatchError> {
         let n = config.roms.len();
@@ -96,8 +98,12 @@ impl Batch {
             let seed = config.seed.map(|seed| seed.wrapping_add(i as u64));
             Env::new(Arc::clone(&origins[&Arc::as_ptr(rom)]), seed)
         };
+        let mut envs: Vec<Env> = Vec::new();
+        let bytes = n.saturating_mul(mem::size_of::<Env>());
+        envs.try_reserve_exact(n).map_err(|_| BatchError::Memory { what: "n", bytes })?;
+        envs.extend(config.roms.iter().enumerate().map(env));
         Ok(Self {
-            envs: config.roms.iter().enumerate().map(env).collect(),
+            envs,
             program: Arc::new(config.program),
             buffers: BufferPool::new(),
             pool,
@@ -143,7 +149,7 @@ impl Batch {
         let (pace, program, observation) = (self.pace, &self.program, self.observation);
         let chosen = |i: usize| mask.is_none_or(|mask| mask[i]);
         let seed = |i: usize| seeds.and_then(|seeds| seeds[i]);
-        let mut obs = self.buffers.take(self.envs.len() * observation.bytes());
+        let mut obs = self.buffers.take(self.envs.len() * observation.bytes())?;
         let pictures = obs.as_mut_slice().chunks_mut(observation.bytes());
         let restarting = self.envs.iter().enumerate().filter(|(i, _)| chosen(*i));
         let frames = copies(self.envs.len())
@@ -180,7 +186,7 @@ impl Batch {
 
         let (pace, program, observation) = (self.pace, &self.program, self.observation);
         let (n, fields) = (self.envs.len(), program.info.len());
-        let mut obs = self.buffers.take(n * observation.bytes());
+        let mut obs = self.buffers.take(n * observation.bytes())?;
         let mut outcomes = vec![Outcome::default(); n];
         let mut reports = vec![0; n * fields];
         let mut rows = reports.chunks_mut(fields.max(1));
@@ -213,7 +219,7 @@ impl Batch {
             observation.write(env.machine.picture(), picture);
         });
         self.outcome(interrupted, |_| true)?;
-        Ok(self.columns(obs, &outcomes, &reports))
+        self.columns(obs, &outcomes, &reports)
     }
 
     /// The pictures as they are, in the layout of `format` or the batch's own; of a crashed
@@ -227,7 +233,7 @@ impl Batch {
         poll: &mut dyn FnMut() -> bool,
     ) -> Result<Buffer<u8>, BatchError> {
         let observation = self.observation.with_format(format);
-        let mut obs = self.buffers.take(self.envs.len() * observation.bytes());
+        let mut obs = self.buffers.take(self.envs.len() * observation.bytes())?;
         let pictures = obs.as_mut_slice().chunks_mut(observation.bytes());
         let items = self.envs.iter().zip(pictures).collect();
         let write = |(env, picture): (&Env, &mut [u8])| {
@@ -245,7 +251,7 @@ impl Batch {
     pub fn picture(&self, i: usize) -> Result<Buffer<u8>, BatchError> {
         let picture = self.machine(i)?.picture();
         let observation = self.observation.with_format(Some(Format::Rgb));
-        let mut out = self.buffers.take(observation.bytes());
+        let mut out = self.buffers.take(observation.bytes())?;
         observation.write(picture, out.as_mut_slice());
         Ok(out)
     }
@@ -256,7 +262,7 @@ impl Batch {
     /// [`BatchError::Crashed`] when an environment has crashed.
     pub fn read_memory(&mut self, addresses: &[u16]) -> Result<Buffer<u8>, BatchError> {
         self.check_crashed(|_| true)?;
-        let mut out = self.buffers.take(self.envs.len() * addresses.len());
+        let mut out = self.buffers.take(self.envs.len() * addresses.len())?;
         let mut slots = out.as_mut_slice().iter_mut();
         for env in &mut self.envs {
             env.guard(|env| {
@@ -271,7 +277,13 @@ impl Batch {
     }
 
     /// One number per environment.
-    pub fn gather<T: bytemuck::Pod>(&self, read: impl Fn(&GameBoy) -> T) -> Buffer<T> {
+    ///
+    /// # Errors
+    /// [`BatchError::Memory`].
+    pub fn gather<T: bytemuck::Pod>(
+        &self,
+        read: impl Fn(&GameBoy) -> T,
+    ) -> Result<Buffer<T>, BatchError> {
         self.column(self.envs.iter().map(|env| read(&env.machine)))
     }
 
@@ -285,25 +297,33 @@ impl Batch {
         Ok(())
     }
 
-    fn columns(&self, obs: Buffer<u8>, outcomes: &[Outcome], reports: &[i64]) -> Step {
+    fn columns(
+        &self,
+        obs: Buffer<u8>,
+        outcomes: &[Outcome],
+        reports: &[i64],
+    ) -> Result<Step, BatchError> {
         let fields = self.program.info.len();
         let column = |k: usize| self.column(reports.iter().skip(k).step_by(fields).copied());
-        Step {
+        Ok(Step {
             obs,
-            reward: self.column(outcomes.iter().map(|outcome| outcome.reward)),
-            terminated: self.column(outcomes.iter().map(|outcome| outcome.terminated.into())),
-            truncated: self.column(outcomes.iter().map(|outcome| outcome.truncated.into())),
-            info: (0..fields).map(column).collect(),
-        }
+            reward: self.column(outcomes.iter().map(|outcome| outcome.reward))?,
+            terminated: self.column(outcomes.iter().map(|outcome| outcome.terminated.into()))?,
+            truncated: self.column(outcomes.iter().map(|outcome| outcome.truncated.into()))?,
+            info: (0..fields).map(column).collect::<Result<_, _>>()?,
+        })
     }
 
     /// A result with one value per environment.
-    fn column<T: bytemuck::Pod>(&self, values: impl Iterator<Item = T>) -> Buffer<T> {
-        let mut out = self.buffers.take(self.envs.len());
+    fn column<T: bytemuck::Pod>(
+        &self,
+        values: impl Iterator<Item = T>,
+    ) -> Result<Buffer<T>, BatchError> {
+        let mut out = self.buffers.take(self.envs.len())?;
         for (slot, value) in out.as_mut_slice().iter_mut().zip(values) {
             *slot = value;
         }
-        out
+        Ok(out)
     }
 
     /// What a call that ran on the `chosen` environments reports.

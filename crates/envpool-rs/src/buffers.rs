@@ -4,7 +4,10 @@ use std::marker::PhantomData;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use bytemuck::allocation::try_zeroed_vec;
 use bytemuck::{Pod, Zeroable};
+
+use crate::error::BatchError;
 
 /// Alignment of every result, in bytes: a cache line, and what `jax.device_put` needs to alias it.
 pub const ALIGN: usize = mem::size_of::<Line>();
@@ -38,13 +41,19 @@ impl BufferPool {
 
     /// Room for `len` values of `T`. The values are zero or left over from an earlier result: the
     /// caller overwrites all of them.
-    pub fn take<T: Pod>(self: &Arc<Self>, len: usize) -> Buffer<T> {
-        let lines = (len * mem::size_of::<T>()).div_ceil(ALIGN);
+    ///
+    /// # Errors
+    /// [`BatchError::Memory`] when the system gives none.
+    pub fn take<T: Pod>(self: &Arc<Self>, len: usize) -> Result<Buffer<T>, BatchError> {
+        let bytes = len.saturating_mul(mem::size_of::<T>());
+        let lines = bytes.div_ceil(ALIGN);
         let mut free = self.lock();
         let reused = free.iter().rposition(|block| block.len() == lines).map(|at| free.remove(at));
         drop(free);
-        let lines = reused.unwrap_or_else(|| vec![Line::zeroed(); lines]);
-        Buffer { memory: Memory { lines, home: Arc::downgrade(self) }, len, kind: PhantomData }
+        let lines = reused
+            .map_or_else(|| try_zeroed_vec(lines), Ok)
+            .map_err(|()| BatchError::Memory { what: "result", bytes })?;
+        Ok(Buffer { memory: Memory { lines, home: Arc::downgrade(self) }, len, kind: PhantomData })
     }
 
     /// How many free blocks wait for reuse.
@@ -122,7 +131,7 @@ mod tests {
     fn blocks_are_aligned_and_hold_exactly_what_was_asked() {
         let pool = BufferPool::new();
         for len in [0, 1, 16, 17, 23040] {
-            let mut buffer = pool.take::<f32>(len);
+            let mut buffer = pool.take::<f32>(len).unwrap();
             assert_eq!(buffer.as_mut_slice().len(), len);
             assert_eq!(buffer.as_slice().as_ptr().align_offset(ALIGN), 0);
         }
@@ -131,15 +140,15 @@ mod tests {
     #[test]
     fn memory_returns_when_dropped_and_is_used_again_for_its_size() {
         let pool = BufferPool::new();
-        let held: Vec<_> = (0..3).map(|_| pool.take::<u8>(POOLED_BYTES)).collect();
+        let held: Vec<_> = (0..3).map(|_| pool.take::<u8>(POOLED_BYTES).unwrap()).collect();
         assert_eq!(pool.free_blocks(), 0);
         drop(held);
         assert_eq!(pool.free_blocks(), 3);
-        let again = pool.take::<u8>(POOLED_BYTES);
+        let again = pool.take::<u8>(POOLED_BYTES).unwrap();
         assert_eq!(pool.free_blocks(), 2, "a block of this size was free");
-        let other = pool.take::<u8>(2 * POOLED_BYTES);
+        let other = pool.take::<u8>(2 * POOLED_BYTES).unwrap();
         assert_eq!(pool.free_blocks(), 2, "no block of this size was free");
-        drop((again, other, pool.take::<u8>(POOLED_BYTES - ALIGN)));
+        drop((again, other, pool.take::<u8>(POOLED_BYTES - ALIGN).unwrap()));
         assert_eq!(pool.free_blocks(), 4, "a small block was kept");
     }
 
@@ -147,19 +156,29 @@ mod tests {
     fn a_list_that_holds_too_much_forgets_its_oldest_blocks() {
         let pool = BufferPool::new();
         let quarter = KEPT_BYTES / 4;
-        drop((0..6).map(|k| pool.take::<u8>(quarter + k * ALIGN)).collect::<Vec<_>>());
+        drop((0..6).map(|k| pool.take::<u8>(quarter + k * ALIGN).unwrap()).collect::<Vec<_>>());
         assert_eq!(pool.free_blocks(), 3);
-        let newest = pool.take::<u8>(quarter + 5 * ALIGN);
+        let newest = pool.take::<u8>(quarter + 5 * ALIGN).unwrap();
         assert_eq!(pool.free_blocks(), 2, "the newest block was gone");
         drop(newest);
-        drop((0..3).map(|_| pool.take::<u8>(KEPT_BYTES)).collect::<Vec<_>>());
+        drop((0..3).map(|_| pool.take::<u8>(KEPT_BYTES).unwrap()).collect::<Vec<_>>());
         assert_eq!(pool.free_blocks(), KEPT_BLOCKS);
+    }
+
+    #[test]
+    fn more_than_there_can_be_is_refused() {
+        let pool = BufferPool::new();
+        for len in [usize::MAX / 8, usize::MAX] {
+            let refused = pool.take::<u64>(len).err().map(|error| error.to_string()).unwrap();
+            assert!(refused.starts_with("result: got no memory for"), "{refused}");
+        }
+        assert_eq!(pool.take::<u64>(1).unwrap().as_slice(), [0]);
     }
 
     #[test]
     fn memory_outlives_its_pool() {
         let pool = BufferPool::new();
-        let mut buffer = pool.take::<u64>(3);
+        let mut buffer = pool.take::<u64>(3).unwrap();
         drop(pool);
         buffer.as_mut_slice().copy_from_slice(&[1, 2, 3]);
         assert_eq!(buffer.as_slice(), [1, 2, 3]);

@@ -67,6 +67,14 @@ pub enum BatchError {
     /// The caller interrupted the call; [`GRACE`](crate::GRACE) tells how far it went.
     #[error("interrupted")]
     Interrupted,
+    /// The system gave no memory.
+    #[error("{what}: got no memory for {bytes} bytes, expected fewer machines or more memory")]
+    Memory {
+        /// What it was for.
+        what: &'static str,
+        /// How much was asked for.
+        bytes: usize,
+    },
     /// The system gave no threads.
     #[error("num_threads: cannot start {count} threads: {source}")]
     Threads {

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from rich.text import Text
 
+from hybridenv.checks import written
 from hybridenv.errors import ArgumentError
 
 SHADES = ((0xE8, 0xF0, 0xD0), (0x98, 0xB8, 0x80), (0x40, 0x70, 0x58), (0x10, 0x28, 0x30))
@@ -124,7 +125,8 @@ def save_png(path: Path, screen: NDArray[np.uint8]) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    image(screen).save(path, format="PNG", optimize=True)
+    with written(path):
+        image(screen).save(path, format="PNG", optimize=True)
 
 
 def save_gif(path: Path, frames: Sequence[NDArray[np.uint8]], milliseconds: int) -> None:
@@ -140,7 +142,10 @@ def save_gif(path: Path, frames: Sequence[NDArray[np.uint8]], milliseconds: int)
         OSError: The file cannot be written.
     """
     first, *rest = (image(frame) for frame in frames)
-    first.save(path, format="GIF", save_all=True, append_images=rest, duration=milliseconds, loop=0)
+    with written(path):
+        first.save(
+            path, format="GIF", save_all=True, append_images=rest, duration=milliseconds, loop=0
+        )
 
 
 BLOCKS = " ░▒█"

@@ -53,11 +53,14 @@ def train(wanted: Train) -> None:
     settings = {} if wanted.config is None else Config.read(wanted.config)
     where = "config" if wanted.config is None else f"config {wanted.config}"
     settings = Config.of(wanted.env, settings, where).to_dict()
-    settings |= parsed(wanted.changes) | wanted.given
-    config = Config.of(wanted.env, settings)
+    changes = parsed(wanted.changes)
+    if isinstance(arguments := changes.get("env_args"), dict):
+        changes["env_args"] = settings["env_args"] | arguments
+    config = Config.of(wanted.env, settings | changes | wanted.given, "--set")
     err.print(
         f"training {config.env}: {config.n_envs} environments, network {config.network} "
-        f"{list(config.hidden)}; the first call compiles"
+        f"{list(config.hidden)}; the first call compiles",
+        soft_wrap=True,
     )
     result = run(
         config,
@@ -68,11 +71,16 @@ def train(wanted: Train) -> None:
     )
     if result.rows:
         last = result.rows[-1]
+        compiled = f"compiled in {result.compile_seconds:.1f} s"
+        if len(result.rows) == config.calls:
+            compiled = "compiling included"
+        end = "no episode has ended"
+        if not np.isnan(last["return"]).all():
+            end = f"return {np.nanmean(last['return']):.2f}, score {np.nanmean(last['score']):.2f}"
         out.print(
             f"{last['steps']:,} steps in {result.seconds:.1f} s "
-            f"({last['steps_per_second']:,.0f} steps/s, compiled in "
-            f"{result.compile_seconds:.1f} s): return {np.mean(last['return']):.2f}, "
-            f"score {np.mean(last['score']):.2f}"
+            f"({last['steps_per_second']:,.0f} steps/s, {compiled}): {end}",
+            soft_wrap=True,
         )
     else:
         out.print("nothing to do: the run is complete")

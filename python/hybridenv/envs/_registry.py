@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from typing import Any, Protocol
 
 from hybridenv.envs._contract import ChanceEnvironment
@@ -54,8 +55,11 @@ def make(name: str, **options: Any) -> tuple[ChanceEnvironment[Any, Any], Any]:
         raise ArgumentError(f"make: got environment {name!r}, expected one of {known}")
     module, _, member = place.partition(":")
     maker: Callable[..., ChanceEnvironment[Any, Any]] = getattr(import_module(module), member)
-    try:
-        env = maker(**options)
-    except TypeError as error:
-        raise ArgumentError(f"make({name!r}): {error}") from None
+    allowed = sorted(signature(maker).parameters)
+    if unknown := sorted(set(options) - set(allowed)):
+        raise ArgumentError(
+            f"make({name!r}): got option {', '.join(map(repr, unknown))}, expected one of "
+            f"{', '.join(map(repr, allowed))}"
+        )
+    env = maker(**options)
     return env, env.default_params

@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 try:
     import gymnasium
 except ImportError as error:
-    raise ImportError(
+    from hybridenv.errors import MissingDependencyError
+
+    raise MissingDependencyError(
         "hybridenv.gym needs Gymnasium, which is not installed: pip install 'hybridenv[gym]'"
     ) from error
 

@@ -44,7 +44,7 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
 
     Args:
         env: Name of an environment, see `hybridenv.make`, or one of your own.
-        num_envs: Number of games n, at least 1.
+        num_envs: Number of games n, 1 to 16,777,216.
         params: Parameters; `None` takes the default ones.
         max_episode_steps: Truncate an episode after so many steps; `None` leaves that to the
             environment.
@@ -80,7 +80,7 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         **options: Any,
     ) -> None:
         self._mode = parse_mode(autoreset_mode)
-        self.num_envs = whole("num_envs", num_envs, 1, 2**31 - 1)
+        self.num_envs = whole("num_envs", num_envs, 1, 2**24)
         self.env = _environment(env, options)
         self.params = self.env.default_params if params is None else params
         self._playing = self.env

@@ -21,6 +21,7 @@ import numpy as np
 from jax import Array
 from jax.sharding import PartitionSpec
 
+from hybridenv.checks import written
 from hybridenv.envs import AutoReset, Batch, ChanceEnvironment, host_devices, make, names
 from hybridenv.errors import ConfigError
 from hybridenv.train.config import Config
@@ -126,11 +127,13 @@ def write(found: Sequence[Breakdown], folder: Path) -> list[Path]:
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
+        OSError: A file cannot be written; `filename` says which.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows = [asdict(one) | {"shares": one.shares} for one in found]
     text = json.dumps(rows, indent=1) + "\n"
-    (folder / "breakdown.json").write_text(text, encoding="utf-8")
+    with written(folder / "breakdown.json"):
+        (folder / "breakdown.json").write_text(text, encoding="utf-8")
     picture, axes = figure(7, 1.2 + 0.5 * len(found))
     labels = [f"{one.env}, {one.params / 1e6:.3g} M" for one in found]
     left = np.zeros(len(found))
@@ -141,7 +144,8 @@ def write(found: Sequence[Breakdown], folder: Path) -> list[Path]:
     axes.invert_yaxis()
     axes.set_xlabel("share of an iteration, %")
     axes.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
-    picture.savefig(folder / "breakdown.png", dpi=120)
+    with written(folder / "breakdown.png"):
+        picture.savefig(folder / "breakdown.png", dpi=120)
     return [folder / "breakdown.json", folder / "breakdown.png"]
 
 

@@ -1,13 +1,16 @@
 """Checkpoints of a run: everything it needs to go on as if it had never stopped.
 
 A checkpoint is a folder named by the number of environment steps, written beside its final place
-and moved there when it is complete, so that a full disk or a crash leaves the older ones whole.
+and moved there when it is complete, so that a full disk or a crash leaves the older ones whole. It
+lists its files with their sizes and checksums: damage is found, and named, before anything is read.
 """
 
 from __future__ import annotations
 
 import errno
+import json
 import shutil
+import zlib
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,8 +23,17 @@ import hybridenv
 from hybridenv.errors import CheckpointError
 from hybridenv.train.config import Config
 
-_FREE = ("calls", "checkpoint_every", "keep", "steps")
+_FREE = ("checkpoint_every", "keep")
 """Settings that may change when a run goes on: they do not touch what it learns."""
+
+_FREE_WITHOUT_ANNEAL = ("calls", "steps")
+"""Settings that may change too where the step size does not depend on the length of the run."""
+
+_CONTENTS = "contents.json"
+"""File with the size and the CRC-32 of every other file of a checkpoint."""
+
+_SPARE = 64 << 10
+"""Bytes that a checkpoint needs beside its arrays, at least."""
 
 State = TypeVar("State")
 
@@ -52,7 +64,7 @@ class Checkpoints:
 
     def steps(self) -> list[int]:
         """Return the environment steps of the complete checkpoints, oldest first."""
-        return sorted(int(path.name) for path in self.folder.iterdir() if path.name.isdecimal())
+        return saved_steps(self.folder)
 
     def path(self, step: int) -> Path:
         """Return the folder of a checkpoint."""
@@ -78,27 +90,34 @@ class Checkpoints:
         if target.exists():
             return target
         run = {"config": config.to_dict(), "devices": devices, "version": hybridenv.__version__}
+        leaves = _leaves(state)
+        self._check_room(target, leaves)
         try:
             self._writer.save(
                 target,
                 args=ocp.args.Composite(
-                    state=ocp.args.StandardSave(_leaves(state)), run=ocp.args.JsonSave(run)
+                    state=ocp.args.StandardSave(leaves), run=ocp.args.JsonSave(run)
                 ),
             )
+            (target / _CONTENTS).write_text(json.dumps(_contents(target)), encoding="utf-8")
         except Exception as error:  # the storage library raises errors of many kinds
-            for part in self.folder.glob(f"{step}*"):
+            for part in (target, *self.folder.glob(f"{step}.*")):
                 shutil.rmtree(part, ignore_errors=True)
-            raise CheckpointError(self._unwritten(target, error)) from error
+            raise CheckpointError(self._unwritten(target, _reason(error))) from error
         for old in self.steps()[: -self._keep]:
             shutil.rmtree(self.path(old), ignore_errors=True)
         return target
 
-    def _unwritten(self, target: Path, error: Exception) -> str:
-        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
-            sign in str(error) for sign in ("No space left", "RESOURCE_EXHAUSTED", "ENOSPC")
-        )
+    def _check_room(self, target: Path, leaves: dict[str, Array]) -> None:
+        """Refuse what cannot fit before the storage library fails halfway, with many words."""
+        disk = shutil.disk_usage(self.folder)
+        needed = sum(leaf.nbytes for leaf in leaves.values()) + _SPARE
+        if disk.total and disk.free < needed:
+            reason = f"the disk is full: got {disk.free:,} bytes free, expected at least {needed:,}"
+            raise CheckpointError(self._unwritten(target, reason))
+
+    def _unwritten(self, target: Path, reason: str) -> str:
         last = self.steps()
-        reason = "the disk is full" if full else f"{type(error).__name__}: {error}"
         kept = f"the last good one is {self.path(last[-1])}" if last else "there is no older one"
         return f"checkpoint {target}: cannot be written: {reason}; {kept}"
 
@@ -146,6 +165,7 @@ class Checkpoints:
         )
 
     def _run(self, step: int) -> dict[str, Any]:
+        _check_contents(self.path(step))
         try:
             read = self._writer.restore(
                 self.path(step), args=ocp.args.Composite(run=ocp.args.JsonRestore())
@@ -157,10 +177,66 @@ class Checkpoints:
             ) from error
 
 
+def saved_steps(folder: Path) -> list[int]:
+    """Return the environment steps of the complete checkpoints in a folder, oldest first."""
+    if not folder.is_dir():
+        return []
+    return sorted(int(path.name) for path in folder.iterdir() if path.name.isdecimal())
+
+
+def _reason(error: Exception) -> str:
+    """Say in a few words why a checkpoint could not be written."""
+    full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or any(
+        sign in str(error) for sign in ("No space left", "RESOURCE_EXHAUSTED", "ENOSPC")
+    )
+    return "the disk is full" if full else f"{type(error).__name__}: {error}"
+
+
+def _contents(folder: Path) -> dict[str, list[int]]:
+    """Return the size and the CRC-32 of every file below a folder, by its place there."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        place = path.relative_to(folder).as_posix()
+        if not path.is_file() or place == _CONTENTS:
+            continue
+        crc = 0
+        with path.open("rb") as file:
+            while block := file.read(1 << 20):
+                crc = zlib.crc32(block, crc)
+        found[place] = [path.stat().st_size, crc]
+    return found
+
+
+def _check_contents(folder: Path) -> None:
+    """Check that the files of a checkpoint are those that were written.
+
+    Raises:
+        CheckpointError: They are not; the message names the first that differs.
+    """
+    try:
+        text = (folder / _CONTENTS).read_text(encoding="utf-8")
+        wanted = {place: tuple(numbers) for place, numbers in json.loads(text).items()}
+        found = {place: tuple(numbers) for place, numbers in _contents(folder).items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise CheckpointError(
+            f"checkpoint {folder}: is damaged or incomplete: {_CONTENTS} cannot be read: {error}"
+        ) from None
+    for place in sorted({*wanted, *found}):
+        if found.get(place) == wanted.get(place):
+            continue
+        got, expected = (
+            f"{one[place][0]} bytes with CRC-32 {one[place][1]:08x}" if place in one else "none"
+            for one in (found, wanted)
+        )
+        raise CheckpointError(
+            f"checkpoint {folder}: is damaged: file {place}: got {got}, expected {expected}"
+        )
+
+
 def _check_same(path: Path, run: dict[str, Any], config: Config, devices: int | None) -> None:
     # Settings that are younger than the checkpoint were at their defaults.
     then, now = Config(env=config.env).to_dict() | run["config"], config.to_dict()
-    free = () if config.anneal else _FREE
+    free = _FREE if config.anneal else (*_FREE, *_FREE_WITHOUT_ANNEAL)
     changes = [
         f"{key}: then {then.get(key)!r}, now {now.get(key)!r}"
         for key in sorted({*then, *now})

@@ -21,6 +21,10 @@ _CHOICES = {
 }
 
 
+_SEEDS = 2**63
+"""A seed is a whole number below this; JAX takes no larger one."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Config:
     """A training run. Everything here, the number of devices and the seed fix its result.
@@ -146,8 +150,13 @@ class Config:
             raise ConfigError(f"config {path}: cannot be read: {error}") from None
         try:
             keys = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        except (json.JSONDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ConfigError(f"config {path}: {error}") from None
+        except RecursionError:
+            raise ConfigError(
+                f"config {path}: is nested too deeply, expected keys and values"
+            ) from None
+        except ValueError as error:  # malformed, or a number of thousands of digits
+            kind = "JSON" if path.suffix == ".json" else "TOML"
+            raise ConfigError(f"config {path}: is no valid {kind}: {error}") from None
         if not isinstance(keys, dict):
             raise ConfigError(f"config {path}: got {type(keys).__name__}, expected a table of keys")
         return keys
@@ -220,12 +229,23 @@ class Config:
         for name, least in at_least.items():
             if (value := getattr(self, name)) < least:
                 raise ConfigError(f"{name}: got {value}, expected at least {least}")
+        if self.seed + self.n_seeds > _SEEDS:
+            raise ConfigError(
+                f"seed: got {self.seed} for {self.n_seeds} seeds, expected all below {_SEEDS}"
+            )
         for name in ("gamma", "gae_lambda"):
             if not 0 <= (value := getattr(self, name)) <= 1:
                 raise ConfigError(f"{name}: got {value}, expected 0 to 1")
         for name in ("clip", "lr", "adam_eps", "max_grad_norm"):
             if not 0 < (value := getattr(self, name)) < math.inf:
                 raise ConfigError(f"{name}: got {value}, expected a positive number")
+        for name in ("value_coef", "entropy_coef"):
+            if not math.isfinite(value := getattr(self, name)):
+                raise ConfigError(f"{name}: got {value}, expected a finite number")
+        if self.value_clip is not None and not 0 < self.value_clip < math.inf:
+            raise ConfigError(
+                f"value_clip: got {self.value_clip}, expected a positive number or none"
+            )
         for name in ("hidden", "channels"):
             sizes = getattr(self, name)
             if not sizes or min(sizes) < 1:
@@ -345,7 +365,7 @@ def _fitted(value: Any, wanted: Any) -> Any:
         return _fitted(value, get_args(wanted)[0])
     if wanted is float:
         fits = isinstance(value, int | float) and not isinstance(value, bool)
-        return float(value) if fits and not math.isnan(value) else None
+        return _float(value) if fits else None
     if wanted is int:
         return value if isinstance(value, int) and not isinstance(value, bool) else None
     if wanted in (str, bool):
@@ -354,6 +374,14 @@ def _fitted(value: Any, wanted: Any) -> Any:
         return value if isinstance(value, dict) else None
     parts = [_fitted(part, int) for part in value] if isinstance(value, list | tuple) else [None]
     return None if None in parts else tuple(parts)
+
+
+def _float(value: float) -> float | None:
+    """Return a number as a float, or `None` where it is none or too large for one."""
+    try:
+        return None if math.isnan(value) else float(value)
+    except OverflowError:
+        return None
 
 
 def _words(wanted: Any) -> str:

@@ -1,17 +1,34 @@
-"""What a trainer needs to know of an environment: its specs and what counts as its score."""
+"""What a trainer needs to know: its devices, and an environment's specs and what its score is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from hybridenv.envs import Box, Discrete
 from hybridenv.errors import ConfigError
+from hybridenv.train.config import Config
 from hybridenv.train.networks import ActionSpec, ObsSpec
+
+
+def chosen_devices(config: Config) -> list[jax.Device]:
+    """Return the devices that a configuration asks for.
+
+    Raises:
+        ConfigError: There are not so many.
+    """
+    found = jax.devices()
+    if len(found) < config.devices:
+        raise ConfigError(
+            f"devices: got {config.devices}, expected 1 to {len(found)}, or 0 for all; "
+            "hybridenv.envs.host_devices says how there could be more"
+        )
+    return found[: config.devices or None]
 
 
 def specs(observations: Any, actions: Any, name: str) -> tuple[ObsSpec, ActionSpec]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from hybridenv.errors import ConfigError
 from hybridenv.train import losses
 from hybridenv.train.config import Config
-from hybridenv.train.games import clipped, specs
+from hybridenv.train.games import chosen_devices, clipped, specs
 from hybridenv.train.learner import Batch, Learner, OptState
 from hybridenv.train.networks import Carry, ObsSpec, Params, build, emptied
 from hybridenv.train.normalize import RewardScale
@@ -142,7 +142,7 @@ class HostLoop:
                 f"n_seeds: got {config.n_seeds}, expected 1: environments outside of JAX train one "
                 "seed at a time"
             )
-        self.devices = jax.devices()[: config.devices or None]
+        self.devices = chosen_devices(config)
         config.check_division(len(self.devices))
         self.config = config
         make = make_env or partial(make_vector_env, config)
@@ -168,6 +168,7 @@ class HostLoop:
         mesh = Mesh(np.asarray(self.devices), (AXIS,))
         self._everywhere = NamedSharding(mesh, whole)
         self._divided = NamedSharding(mesh, steps)
+        self._carried = NamedSharding(mesh, rows)
         self._learn = jax.jit(
             jax.shard_map(
                 self._update,
@@ -279,6 +280,7 @@ class HostLoop:
         actor = jax.tree.map(lambda leaf: leaf.addressable_data(0), state.actor)
         data, sums = self._rollout(actor, groups, key_noise, clock)
         placed = clock.time("transfer", jax.device_put, vars(data), self._divided)
+        carry = clock.time("transfer", jax.device_put, carry, self._carried)
         learned, scale, metrics = clock.time(
             "backward",
             self._learn,

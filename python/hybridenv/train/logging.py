@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, Self, TypeAlias
 
 import numpy as np
 
-from hybridenv.errors import MissingDependencyError
+from hybridenv.checks import written
+from hybridenv.errors import ArgumentError, MissingDependencyError
 
 Row: TypeAlias = dict[str, Any]
 """An iteration: ``iteration``, ``steps``, ``seconds``, ``steps_per_second`` (a number each) and the
-metrics: a float each, or with several seeds a list of floats."""
+metrics: a float each, or with several seeds a list of floats. ``seconds`` were spent until then,
+those of earlier parts of the run and compiling included; ``steps_per_second`` is without
+compiling, as far as the second call tells it apart."""
 
 
 class Sink(Protocol):
@@ -32,22 +36,37 @@ class JsonLines:
     Args:
         path: The file.
         steps: Rows of the file beyond these steps are dropped first: a run that goes on from a
-            checkpoint writes them again.
+            checkpoint writes them again. The file is replaced as a whole, so that a full disk
+            leaves the old one.
+
+    Attributes:
+        seconds: Of the last row that was kept, 0 without one.
+
+    Raises:
+        ArgumentError: The file is there and holds something else.
+        OSError: It cannot be written; `filename` says which.
     """
 
     def __init__(self, path: Path, steps: int = 0) -> None:
+        self._path = path
         kept = [row for row in read_rows(path) if row["steps"] <= steps] if path.exists() else []
-        self._file = path.open("w", encoding="utf-8")
-        for row in kept:
-            self.write(row)
+        self.seconds = float(kept[-1]["seconds"]) if kept else 0.0
+        new = path.with_name(path.name + ".new")
+        with written(path):
+            new.write_text("".join(map(_line, kept)), encoding="utf-8")
+            new.replace(path)
+            self._file = path.open("a", encoding="utf-8")
 
     def write(self, row: Row) -> None:
         """Append a row and hand it to the system."""
-        print(json.dumps(_finite(row)), file=self._file, flush=True)
+        with written(self._path):
+            self._file.write(_line(row))
+            self._file.flush()
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        with suppress(OSError):  # what could not be written was reported by `write`
+            self._file.close()
 
 
 class TensorBoard:
@@ -139,15 +158,29 @@ def read_rows(path: Path) -> list[Row]:
     """Read what `JsonLines` wrote; null becomes NaN.
 
     A last line that a crash left incomplete is dropped.
+
+    Raises:
+        ArgumentError: The file holds something else.
     """
     rows = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-        except json.JSONDecodeError:
-            break
-        rows.append({k: _with_nan(v) for k, v in row.items()})
+    try:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            try:
+                row = json.loads(line)
+            except json.JSONDecodeError:
+                break
+            if not isinstance(row, dict) or not {"steps", "seconds"} <= set(row):
+                raise ArgumentError(
+                    f"{path}: got {line[:40]!r}, expected lines that `hybridenv train` wrote"
+                )
+            rows.append({k: _with_nan(v) for k, v in row.items()})
+    except UnicodeDecodeError as error:
+        raise ArgumentError(f"{path}: got bytes that are no text: {error}") from None
     return rows
+
+
+def _line(row: Row) -> str:
+    return json.dumps(_finite(row)) + "\n"
 
 
 def _finite(value: Any) -> Any:

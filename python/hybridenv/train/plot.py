@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridenv.checks import whole
+from hybridenv.checks import whole, written
 from hybridenv.errors import ArgumentError, MissingDependencyError
 from hybridenv.train.logging import Row
 
@@ -36,7 +36,7 @@ def figure(width: float, height: float) -> tuple[Any, Any]:
 
 def learning_curve(
     runs: Mapping[str, Sequence[Row]],
-    path: Path,
+    path: Path | str,
     *,
     metric: str = "return",
     against: str = "steps",
@@ -47,7 +47,8 @@ def learning_curve(
 
     Args:
         runs: Rows of each run by its name, see `hybridenv.train.logging.read_rows`.
-        path: The file to write; its suffix chooses the format.
+        path: The file to write; its suffix chooses the format, such as ``.png``, ``.svg`` or
+            ``.pdf``.
         metric: Which metric.
         against: ``"steps"`` or ``"seconds"``.
         levels: Horizontal lines to compare with, by their names.
@@ -57,8 +58,9 @@ def learning_curve(
         The path.
 
     Raises:
-        ArgumentError: There is nothing to draw, or no such metric.
+        ArgumentError: There is nothing to draw, no such metric, or no such format.
         MissingDependencyError: matplotlib is not installed.
+        OSError: The file cannot be written; `filename` says which.
     """
     if not runs or not all(runs.values()):
         raise ArgumentError("learning_curve: got a run without rows, expected at least one row")
@@ -69,7 +71,11 @@ def learning_curve(
                 f"learning_curve: run {name!r} has no {sorted(missing)}, expected one of "
                 f"{sorted(rows[0])}"
             )
+    target = Path(path)
     picture, axes = figure(7, 4)
+    formats = sorted(picture.canvas.get_supported_filetypes())
+    if target.suffix[1:].lower() not in formats:
+        raise ArgumentError(f"learning_curve: got {target}, expected an ending of {formats}")
     for name, rows in runs.items():
         x = np.asarray([row[against] for row in rows], float)
         y = np.asarray([np.atleast_1d(row[metric]) for row in rows], float)
@@ -86,6 +92,7 @@ def learning_curve(
     axes.set_ylabel(metric)
     if len(runs) > 1:
         axes.legend(frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(path, dpi=120)
-    return path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with written(target):
+        picture.savefig(target, dpi=120)
+    return target

@@ -21,10 +21,9 @@ from jax import Array
 from jax.sharding import Mesh, PartitionSpec
 
 from hybridenv.envs import AutoReset, Batch, ChanceEnvironment, Environment
-from hybridenv.errors import ConfigError
 from hybridenv.train import losses
 from hybridenv.train.config import Config
-from hybridenv.train.games import clipped, score, specs
+from hybridenv.train.games import chosen_devices, clipped, score, specs
 from hybridenv.train.learner import Batch as Data
 from hybridenv.train.learner import Learner, OptState
 from hybridenv.train.networks import Carry, Params, build, emptied
@@ -152,12 +151,7 @@ class Program:
         config: Config,
         devices: list[jax.Device] | None = None,
     ) -> None:
-        self.devices = devices or jax.devices()[: config.devices or None]
-        if len(self.devices) < config.devices:
-            raise ConfigError(
-                f"devices: got {config.devices}, but there are {len(self.devices)}; see "
-                "hybridenv.envs.host_devices"
-            )
+        self.devices = devices or chosen_devices(config)
         config.check_division(len(self.devices))
         self.config = config
         obs, action = specs(

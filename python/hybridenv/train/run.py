@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import signal
 import threading
 import time
@@ -16,7 +15,7 @@ import jax
 import numpy as np
 
 from hybridenv.errors import CheckpointError, ConfigError, DivergedError
-from hybridenv.train.checkpoint import Checkpoints
+from hybridenv.train.checkpoint import Checkpoints, saved_steps
 from hybridenv.train.config import Config
 from hybridenv.train.logging import JsonLines, ProgressBar, Row, Sink, Sinks, TensorBoard
 from hybridenv.train.networks import Params, Policy
@@ -107,11 +106,18 @@ def train(
     """
     if out is None and (resume or tensorboard):
         raise ConfigError("out: got none, expected a folder to resume from or to write logs to")
+    folder = None if out is None else Path(out) / "checkpoints"
+    old = [] if folder is None else saved_steps(folder)
+    if old and not resume:
+        raise CheckpointError(
+            f"{folder}: has checkpoints of an earlier run, expected none; resume it or choose "
+            "another folder"
+        )
+    if resume and not old:
+        raise CheckpointError(f"{folder}: got no checkpoint to resume from")
     made = trainer or make_trainer(config)
     try:
-        return _Run(made, None if out is None else Path(out)).train(
-            resume, progress, tensorboard, on_row
-        )
+        return _Run(made, None if out is None else Path(out)).train(progress, tensorboard, on_row)
     finally:
         made.close()
 
@@ -133,11 +139,11 @@ def load(out: Path | str, step: int | None = None) -> tuple[Config, Policy, Para
 
     host_devices()
     folder = Path(out) / "checkpoints"
-    steps = Checkpoints(folder).steps() if folder.is_dir() else []
+    steps = saved_steps(folder)
     if not steps or (step is not None and step not in steps):
-        raise CheckpointError(
-            f"{folder}: got no checkpoint {'' if step is None else step}, expected one of {steps}"
-        )
+        got = "no checkpoint" if step is None else f"no checkpoint {step}"
+        expected = f"one of {steps}" if steps else "the folder of a run, as given to `train`"
+        raise CheckpointError(f"{folder}: got {got}, expected {expected}")
     chosen = steps[-1] if step is None else step
     settings = Checkpoints(folder).config(chosen)
     config = Config.of(settings["env"], settings)
@@ -176,19 +182,19 @@ class _Run:
         self.config = trainer.config
         self.out = out
         self.rows: list[Row] = []
+        self.before = 0.0
         self.checkpoints = (
             None if out is None else Checkpoints(out / "checkpoints", self.config.keep)
         )
 
     def train(
         self,
-        resume: bool,
         progress: bool,
         tensorboard: bool,
         on_row: Callable[[Row], bool | None] | None,
     ) -> Result:
         c = self.config
-        state, done = self._begin(resume)
+        state, done = self._begin()
         with self._sinks(done * c.batch, progress, tensorboard) as sinks, _interrupts() as stop:
             saved, path = done, None
             spent, times = 0.0, []
@@ -199,7 +205,7 @@ class _Run:
                 times.append(time.perf_counter() - begin)
                 spent = self._training_time(times)
                 self._check(values, done)
-                ended = self._report(values, done, spent, sinks, on_row)
+                ended = self._report(values, done, times, sinks, on_row)
                 done += c.calls
                 if c.checkpoint_every and (done - saved) * c.batch >= c.checkpoint_every:
                     path, saved = self._save(state, done), done
@@ -223,19 +229,12 @@ class _Run:
         """Time of all calls, where the first, which compiles, counts as much as the second."""
         return times[0] if len(times) == 1 else sum(times[1:]) + min(times[:2])
 
-    def _begin(self, resume: bool) -> tuple[Any, int]:
+    def _begin(self) -> tuple[Any, int]:
         """Return the first state and the iterations done before."""
         state = self.trainer.init()
         old = [] if self.checkpoints is None else self.checkpoints.steps()
-        if self.checkpoints is None or not (old or resume):
+        if self.checkpoints is None or not old:
             return state, 0
-        if not resume:
-            raise CheckpointError(
-                f"{self.checkpoints.folder}: has checkpoints of an earlier run, expected none; "
-                "resume it or choose another folder"
-            )
-        if not old:
-            raise CheckpointError(f"{self.checkpoints.folder}: got no checkpoint to resume from")
         devices = len(self.trainer.devices)
         state = self.checkpoints.restore(old[-1], state, self.config, devices)
         return state, old[-1] // self.config.batch
@@ -250,7 +249,9 @@ class _Run:
     def _sinks(self, steps: int, progress: bool, tensorboard: bool) -> Sinks:
         sinks: list[Sink] = []
         if self.out is not None:
-            sinks.append(JsonLines(self.out / "metrics.jsonl", steps))
+            lines = JsonLines(self.out / "metrics.jsonl", steps)
+            self.before = lines.seconds
+            sinks.append(lines)
             if tensorboard:
                 sinks.append(TensorBoard(self.out / "tensorboard"))
         if progress:
@@ -261,20 +262,21 @@ class _Run:
         self,
         values: dict[str, Any],
         done: int,
-        spent: float,
+        times: list[float],
         sinks: Sinks,
         on_row: Callable[[Row], bool | None] | None,
     ) -> bool:
         """Write the rows of a call; true if the run is to end."""
         c = self.config
         ended = False
-        calls = len(self.rows) + c.calls
+        speed = len(times) * c.calls * c.batch * c.n_seeds / self._training_time(times)
+        begun = self.before + sum(times[:-1])
         for i in range(c.calls):
             row: Row = {
                 "iteration": done + i + 1,
                 "steps": (done + i + 1) * c.batch,
-                "seconds": spent * (len(self.rows) + 1) / calls,
-                "steps_per_second": calls * c.batch * c.n_seeds / spent,
+                "seconds": begun + times[-1] * (i + 1) / c.calls,
+                "steps_per_second": speed,
             }
             row |= {name: value[..., i].tolist() for name, value in values.items()}
             self.rows.append(row)
@@ -294,10 +296,14 @@ class _Run:
             if self.checkpoints is not None and old
             else "there is no checkpoint yet"
         )
-        loss = float(np.ravel(values["loss"])[-1])
+        # The first of these that is no number is nearest to the cause.
+        kinds = {"reward": "mean reward", "loss": "loss", "grad_norm": "gradient's length"}
+        then = {kind: np.ravel(values[kind][..., iteration - done - 1]) for kind in kinds}
+        kind = next(kind for kind in kinds if not np.isfinite(then[kind]).all())
+        value = then[kind][~np.isfinite(then[kind])][0]
         raise DivergedError(
-            f"iteration {iteration}: the loss is {'not finite' if math.isfinite(loss) else loss} "
-            f"(lr {self.config.lr:g}), expected a finite number; {kept}",
+            f"iteration {iteration}: the {kinds[kind]} is {value} (lr {self.config.lr:g}), "
+            f"expected a finite number; {kept}",
             iteration,
         )
 

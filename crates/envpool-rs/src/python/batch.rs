@@ -251,28 +251,28 @@ impl PyBatch {
     }
 
     fn clocks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
-        let clocks = self.with(py, |b, _| Ok(b.gather(gb_core::GameBoy::clock)))?;
+        let clocks = self.with(py, |b, _| b.gather(gb_core::GameBoy::clock))?;
         wrap(py, clocks, &self.shape[..1])
     }
 
     fn cycles<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
-        let cycles = self.with(py, |b, _| Ok(b.gather(gb_core::GameBoy::cycles)))?;
+        let cycles = self.with(py, |b, _| b.gather(gb_core::GameBoy::cycles))?;
         wrap(py, cycles, &self.shape[..1])
     }
 
     fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<u64>>> {
-        let frames = self.with(py, |b, _| Ok(b.gather(gb_core::GameBoy::frames)))?;
+        let frames = self.with(py, |b, _| b.gather(gb_core::GameBoy::frames))?;
         wrap(py, frames, &self.shape[..1])
     }
 
     fn models(&self, py: Python<'_>) -> PyResult<Vec<&'static str>> {
         let model = |machine: &gb_core::GameBoy| u8::from(machine.model() == Model::Cgb);
-        let models = self.with(py, |b, _| Ok(b.gather(model)))?;
+        let models = self.with(py, |b, _| b.gather(model))?;
         Ok(models.as_slice().iter().map(|&cgb| if cgb == 0 { "dmg" } else { "cgb" }).collect())
     }
 
     fn stuck<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArrayDyn<bool>>> {
-        let stuck = self.with(py, |b, _| Ok(b.gather(|machine| u8::from(machine.stuck()))))?;
+        let stuck = self.with(py, |b, _| b.gather(|machine| u8::from(machine.stuck())))?;
         wrap_flags(py, stuck, &self.shape[..1])
     }
 

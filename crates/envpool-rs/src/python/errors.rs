@@ -17,6 +17,7 @@ mod classes {
     import_exception!(hybridenv.errors, EnvIndexError);
     import_exception!(hybridenv.errors, ForkError);
     import_exception!(hybridenv.errors, NotResetError);
+    import_exception!(hybridenv.errors, OutOfMemoryError);
     import_exception!(hybridenv.errors, RomError);
     import_exception!(hybridenv.errors, StateError);
     import_exception!(hybridenv.errors, TaskError);
@@ -71,6 +72,7 @@ fn from_batch(error: BatchError) -> PyErr {
         BatchError::State { .. } => classes::StateError::new_err(message),
         BatchError::CartRam { .. } => classes::CartRamError::new_err(message),
         BatchError::Argument(_) | BatchError::Threads { .. } => ArgumentError::new_err(message),
+        BatchError::Memory { .. } => classes::OutOfMemoryError::new_err(message),
         BatchError::Index { .. } => classes::EnvIndexError::new_err(message),
         BatchError::NotReset { .. } => classes::NotResetError::new_err(message),
         BatchError::Crashed { env, payload, .. } => {
