@@ -112,6 +112,10 @@ accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts 
 	$(BIN)/python -m bench.accuracy
 	test ! -e $(FIGURES) || $(BIN)/python -m bench.readme_table
 
+.PHONY: planar-models
+planar-models: $(BUILT) ## Read HalfCheetah, Hopper and Walker2d from Gymnasium's MJCF files with MuJoCo
+	$(BIN)/python -m bench.planar_models
+
 .PHONY: bench-rust
 bench-rust: ## Criterion: instruction, frame, render and state
 	cargo bench --workspace

@@ -6,7 +6,7 @@ number each (members last), a tile of them at a time that fits the cache.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import jax
@@ -71,9 +71,13 @@ def _one(model: Model, substeps: int) -> Callable[..., tuple[Array, Array, Array
         found = many(*[x[None] for x in (q, v, a, control)])
         return found[0][0], found[1][0], found[2][0]
 
+    # Traced once for each number of members, which takes seconds.
+    traced = jax.jit(partial(_many, model, substeps))
+
     @custom_vmap
     def many(q: Array, v: Array, a: Array, control: Array) -> tuple[Array, Array, Array]:
-        return _many(model, substeps, q, v, a, control)
+        found: tuple[Array, Array, Array] = traced(q, v, a, control)
+        return found
 
     @one.def_vmap
     def _of_one(size: int, batched: list[bool], *arrays: Array) -> Any:

@@ -12,7 +12,6 @@ slowest member does not hold up all.
 Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints", 2014.
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -47,6 +46,8 @@ MOST_STEPS = 50
 """Steps before a member is given up; from `MORE_STEPS` on they are searched along."""
 SEARCH_STEPS = 12
 """Halvings of a line search."""
+WORD = 31
+"""Bits of an int32 but its sign."""
 
 
 class Problem(NamedTuple):
@@ -132,9 +133,9 @@ def _which(pushing: Rows) -> Vector:
     """Return which rows push, as bits of int32 words."""
     rows = jax.tree.leaves(pushing)
     words = []
-    for begin in range(0, len(rows), 31):
+    for begin in range(0, len(rows), WORD):
         word = jnp.zeros_like(rows[0], jnp.int32)
-        for bit, row in enumerate(rows[begin : begin + 31]):
+        for bit, row in enumerate(rows[begin : begin + WORD]):
             word = word | jnp.where(row > 0, 1 << bit, 0)
         words.append(word)
     return tuple(words)
@@ -182,7 +183,7 @@ def _changed(model: Model, problem: Problem, a: Vector, which: Vector) -> Array:
 def _plain(model: Model, problem: Problem, a: Vector, steps: int) -> tuple[Vector, Array]:
     """Take Newton steps; the accelerations, and which members are not settled."""
     none = jnp.zeros_like(a[0], jnp.int32)
-    words = (none,) * len(jax.eval_shape(partial(_newton, model), problem, a)[1])
+    words = (none,) * -(-len(jax.tree.leaves(rules.weights(problem.every))) // WORD)
 
     def step(_: int, now: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
         return _newton(model, problem, now[0])
@@ -242,16 +243,21 @@ def _search(model: Model, problem: Problem, a: Vector, goal: Vector, moving: Arr
     way = tuple(x - y for x, y in zip(goal, a, strict=True))
     d = jnp.stack(jax.tree.leaves(rules.weights(problem.every)))
 
-    def residuals(a: Vector) -> Array:
-        urge = _urge(model, a, problem.v)
-        rows = rules.residuals(model, problem.offsets, problem.every, urge)
-        return jnp.stack(jax.tree.leaves(rows))
+    def residuals(offsets: Offsets, every: Constraints, v: Vector, a: Vector) -> Rows:
+        return rules.residuals(model, offsets, every, _urge(model, a, v))
 
-    over = residuals(a)
-    change = residuals(goal) - over
-    pull, steepness = (multiply(model, problem.mass, x) for x in (a, way))
-    slope = sum(w * (p - f) for w, p, f in zip(way, pull, problem.force, strict=True))
-    curve = sum(w * s for w, s in zip(way, steepness, strict=True))
+    def turn(mass: Matrix, force: Vector, a: Vector, way: Vector) -> tuple[Array, Array]:
+        """How steep the sum without constraints is at the start, and how that changes."""
+        pull, steepness = (multiply(model, mass, x) for x in (a, way))
+        rest = tuple(p - f for p, f in zip(pull, force, strict=True))
+        return _dot(way, rest), _dot(way, steepness)
+
+    over, end = (
+        jnp.stack(jax.tree.leaves(kernel(residuals, problem.offsets, problem.every, problem.v, x)))
+        for x in (a, goal)
+    )
+    change = end - over
+    slope, curve = kernel(turn, problem.mass, problem.force, a, way)
 
     def derivative(t: Array) -> Array:
         return slope + t * curve + jnp.sum(d * jnp.minimum(over + t * change, 0) * change, 0)
@@ -267,3 +273,10 @@ def _search(model: Model, problem: Problem, a: Vector, goal: Vector, moving: Arr
     # The whole step where the same rows push: it is exact, and the search is not.
     whole = ~moving | (derivative(ends[1]) <= 0)
     return tuple(jnp.where(whole, g, x + t * w) for g, x, w in zip(goal, a, way, strict=True))
+
+
+def _dot(one: Vector, other: Vector) -> Array:
+    total = one[0] * other[0]
+    for x, y in zip(one[1:], other[1:], strict=True):
+        total = total + x * y
+    return total
