@@ -172,11 +172,32 @@ def _sized(config: Config, observations: Any, actions: Any, params: int) -> Conf
     return replace(config, hidden=(low, low))
 
 
+def _draw_plainly(loop: Program | HostLoop) -> None:
+    """Let the first parameters be independent numbers of the usual size.
+
+    What is measured does not depend on them, and orthogonal matrices, which training starts from,
+    take a time that grows with the cube of their width: minutes from 20 million parameters on.
+    """
+    shapes = jax.eval_shape(loop.make_params, jax.random.key(0))
+    leaves, structure = jax.tree.flatten(shapes)
+
+    def draw(key: Array) -> Any:
+        keys = jax.random.split(key, len(leaves))
+        drawn = [
+            jax.random.normal(one, leaf.shape, leaf.dtype) / max(leaf.shape) ** 0.5
+            for one, leaf in zip(keys, leaves, strict=True)
+        ]
+        return jax.tree.unflatten(structure, drawn)
+
+    loop.make_params = draw
+
+
 # -- one compiled program ----------------------------------------------------------------------
 
 
 def _fused(config: Config, env: ChanceEnvironment[Any, Any], params: Any) -> Breakdown:
     program = Program(env, params, config)
+    _draw_plainly(program)
     games = Batch(AutoReset(env), config.n_envs // len(program.devices))
     whole, steps = PartitionSpec(), PartitionSpec(None, AXIS)
     specs_ = program.specs
@@ -252,6 +273,7 @@ def _seconds(parts: dict[str, Callable[[], Any]]) -> dict[str, float]:
 
 def _hosted(config: Config, make_env: MakeEnv) -> Breakdown:
     loop = HostLoop(config, make_env)
+    _draw_plainly(loop)
     try:
         state = loop.init()
         turns = []

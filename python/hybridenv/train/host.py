@@ -130,6 +130,8 @@ class HostLoop:
         config: The run.
         devices: Where the learner runs.
         policy: The network.
+        make_params: Makes the first parameters from a key; another function may take its place
+            before `init`.
 
     Raises:
         ConfigError: There is no such environment, its options are wrong, no network fits it, or
@@ -154,7 +156,7 @@ class HostLoop:
             self._envs[0].single_action_space,
             config.env,
         )
-        self.policy, self._make_params = build(obs, action, config)
+        self.policy, self.make_params = build(obs, action, config)
         self._learner = Learner(self.policy, config, len(self.devices), AXIS)
         shape = (config.horizon, config.n_envs)
         self._pool = ThreadPoolExecutor(count, thread_name_prefix="hybridenv-env")
@@ -184,7 +186,7 @@ class HostLoop:
     def init(self) -> HostState:
         """Return the state before the first iteration."""
         key, key_params = jax.random.split(jax.random.key(self.config.seed))
-        params = jax.jit(self._make_params)(key_params)
+        params = jax.jit(self.make_params)(key_params)
         state = HostState(
             params=params,
             actor=params,

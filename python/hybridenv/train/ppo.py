@@ -135,6 +135,8 @@ class Program:
         config: The run.
         devices: Where it runs.
         policy: The network.
+        make_params: Makes the first parameters from a key; another function may take its place
+            before `init`.
         learner: The update.
         specs: How the parts of a state are divided between devices.
         run: Compiled: a `TrainState`, which is used up, to the state `Config.calls` iterations
@@ -157,7 +159,7 @@ class Program:
         obs, action = specs(
             env.observation_space(env_params), env.action_space(env_params), env.name
         )
-        self.policy, self._make_params = build(obs, action, config)
+        self.policy, self.make_params = build(obs, action, config)
         self._score = score(env.name)
         self._local = config.n_envs // len(self.devices)
         self._env = Batch(AutoReset(env), self._local)
@@ -228,7 +230,7 @@ class Program:
 
     def _first(self, key: Array) -> TrainState:
         key, key_params, key_env = jax.random.split(key, 3)
-        params = self._make_params(key_params)
+        params = self.make_params(key_params)
         n = self._local
         obs, env_state = self._env.reset(self._own(key_env), self._env_params)
         return TrainState(
