@@ -77,11 +77,9 @@ def evaluate(
     def step(now: tuple[Any, ...]) -> tuple[Any, ...]:
         obs, state, carry, key, sums, t, alive = now
         key, key_env, key_noise = jax.random.split(key, 3)
-        distribution, _, carry = policy.step(params, policy.obs.look(obs), carry)
-        noise = policy.action.noise(key_noise, (episodes,))
-        action = distribution.mode() if greedy else distribution.sample(noise)
+        action, carry = _act(policy, params, obs, carry, key_noise, greedy)
         obs, state, reward, terminated, truncated, _ = games.step(
-            key_env, state, clipped(action, policy.action), env_params
+            key_env, state, action, env_params
         )
         gains = jnp.stack([reward, points(reward), jnp.ones(episodes)])
         sums = sums + jnp.where(alive, gains, 0)
@@ -128,10 +126,7 @@ def evaluate_vector(
 
     @jax.jit
     def choose(key: Array, obs: Array, carry: Carry) -> tuple[Array, Carry]:
-        distribution, _, carry = policy.step(params, policy.obs.look(obs), carry)
-        noise = policy.action.noise(key, obs.shape[:1])
-        action = distribution.mode() if greedy else distribution.sample(noise)
-        return clipped(action, policy.action), carry
+        return _act(policy, params, obs, carry, key, greedy)
 
     n = env.num_envs
     key, carry = jax.random.key(seed), policy.initial(n)
@@ -149,3 +144,13 @@ def evaluate_vector(
             break
     total = returns.astype(np.float32)
     return Evaluation(total, total, lengths.astype(np.float32))
+
+
+def _act(
+    policy: Policy, params: Params, obs: Array, carry: Carry, key: Array, greedy: bool
+) -> tuple[Array, Carry]:
+    """Return actions within their bounds, the likeliest or drawn ones, and the memory after."""
+    distribution, _, carry = policy.step(params, policy.obs.look(obs), carry)
+    noise = policy.action.noise(key, obs.shape[:1])
+    action = distribution.mode() if greedy else distribution.sample(noise)
+    return clipped(action, policy.action), carry
