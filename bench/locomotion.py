@@ -247,7 +247,7 @@ def block(result: report.Record) -> str:
         (
             f"Steps a second of all members together ({settings['members']:,} of ours; physics "
             "alone where nothing else is said), controls given, coordinates and velocities handed "
-            "out after every step:"
+            "out after every step; in float32, MuJoCo and Gymnasium in float64:"
         ),
         _speed_table(result["cases"]),
         (
