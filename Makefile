@@ -106,6 +106,11 @@ bench-ppo: $(BUILT) $(PEERS)/.deps ## PPO's steps a second, beside PyTorch, and 
 	$(BIN)/python -m bench.ppo $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
+.PHONY: bench-locomotion
+bench-locomotion: $(BUILT) $(PEERS)/.deps ## Steps a second and errors of half cheetah, hopper and walker beside MuJoCo, MJX and Brax; refresh the README's table
+	$(BIN)/python -m bench.locomotion $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: accuracy
 accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts and the README's tables
 	$(BIN)/python -m tests.oracle.ratchet

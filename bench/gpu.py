@@ -54,8 +54,37 @@ def ppo(deadline: float) -> list[dict[str, Any]]:
     return found
 
 
+def half_cheetah(deadline: float) -> list[dict[str, Any]]:
+    """Steps a second of the half cheetah's physics, beside MJX where that is installed."""
+    from bench.jax_sides import Work
+    from bench.locomotion_sides import SIDES
+
+    found: list[dict[str, Any]] = []
+    for side, members, steps in (
+        ("planar-half_cheetah", 32_768, 32),
+        ("mjx-4-8", 32_768, 4),
+        ("env-half_cheetah", 32_768, 32),
+        ("planar-half_cheetah", 4_096, 32),
+        ("planar-half_cheetah", 262_144, 8),
+    ):
+        if time.monotonic() > deadline:
+            return found
+        work = Work(games=members, steps=steps, frame_skip=5)
+        try:
+            figures = measure(SIDES[side](work), work)
+        except Exception as error:  # whatever a side raises is why it is absent
+            figures = {"absent": f"{type(error).__name__}: {error}"}
+        found.append({"side": side, **asdict(work), **figures})
+        print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+    return found
+
+
 #: Cases by name. Each takes the moment (of `time.monotonic`) at which it must stop.
-CASES: dict[str, Callable[[float], list[dict[str, Any]]]] = {"pong": pong, "ppo": ppo}
+CASES: dict[str, Callable[[float], list[dict[str, Any]]]] = {
+    "pong": pong,
+    "ppo": ppo,
+    "half_cheetah": half_cheetah,
+}
 
 
 def measure(side: Any, work: Any) -> dict[str, Any]:

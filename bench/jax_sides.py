@@ -21,7 +21,7 @@ class Work:
     Attributes:
         games: Games side by side, on all devices together.
         steps: Steps of each.
-        frame_skip: Sub-steps a step, for Pong.
+        frame_skip: Sub-steps a step, of Pong or of physics.
         devices: Devices that share the games; 0 takes all there are.
     """
 
@@ -62,7 +62,8 @@ class JaxSide:
                 mine = function(jax.tree.map(lambda leaf: leaf[0], carried))
                 return jax.tree.map(lambda leaf: leaf[None], mine)
 
-            return jax.shard_map(shard, mesh=mesh, in_specs=split, out_specs=split)
+            # Unchecked, as loops of peers begin with constants, which are the same on all devices.
+            return jax.shard_map(shard, mesh=mesh, in_specs=split, out_specs=split, check_vma=False)
 
         self._carried = jax.jit(one(lambda key: start(key, share)))(keys)
         jax.block_until_ready(self._carried)  # type: ignore[no-untyped-call]
@@ -82,11 +83,18 @@ def digest(obs: Any) -> Any:
     return obs.reshape(obs.shape[0], -1).astype("float32").sum(axis=1)
 
 
-def pong(work: Work, *, random: bool, seed: int = 0) -> JaxSide:
-    """Our Pong: actions given and observations handed out, or both kept inside of the program."""
+def environment(work: Work, name: str, *, random: bool = False, seed: int = 0) -> JaxSide:
+    """One of ours: actions given and observations handed out, or both kept inside of the program.
+
+    Args:
+        work: The work.
+        name: Of the environment.
+        random: Whether actions are drawn inside.
+        seed: Seed of all chance.
+    """
     from hybridenv.envs import AutoReset, Batch, make
 
-    env, params = make("pong", frame_skip=work.frame_skip)
+    env, params = make(name, frame_skip=work.frame_skip)
     count = work.games // (work.devices or len(jax.devices()))
     games = Batch(AutoReset(env), count)
     space = games.action_space(params)
@@ -161,8 +169,8 @@ def ppo(work: Work, name: str) -> Timed:
 
 
 SIDES: dict[str, Callable[[Work], Timed]] = {
-    "pong": lambda work: pong(work, random=False),
-    "pong-random": lambda work: pong(work, random=True),
+    "pong": lambda work: environment(work, "pong"),
+    "pong-random": lambda work: environment(work, "pong", random=True),
     "gymnax-CartPole-v1": lambda work: gymnax(work, name="CartPole-v1"),
     "gymnax-Pong-misc": lambda work: gymnax(work, name="Pong-misc"),
     "gymnax-Breakout-MinAtar": lambda work: gymnax(work, name="Breakout-MinAtar"),

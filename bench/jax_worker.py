@@ -14,6 +14,21 @@ from bench.worker import serve
 #: Seconds that one measurement takes at least.
 MEASURE = 0.5
 
+#: What is installed for a side, by how its name begins; every other side is ours.
+PEERS = {
+    "gymnax": "gymnax",
+    "torch": "torch",
+    "mujoco": "mujoco",
+    "gymnasium": "gymnasium",
+    "mjx": "mujoco-mjx",
+    "brax": "brax",
+}
+
+
+def peer(side: str) -> str | None:
+    """Return the package whose side it is; `None` for one of ours."""
+    return PEERS.get(side.partition("-")[0])
+
 
 class Session:
     """What the worker holds between commands."""
@@ -30,14 +45,14 @@ class Session:
 
         if work["devices"] != 1:
             jax.config.update("jax_num_cpu_devices", work["devices"])  # type: ignore[no-untyped-call]
-        from bench.jax_sides import SIDES, Work
+        from bench import jax_sides, locomotion_sides
 
-        self.side = SIDES[side](Work(**work))
+        sides = {**jax_sides.SIDES, **locomotion_sides.SIDES}
+        self.side = sides[side](jax_sides.Work(**work))
         begin = time.perf_counter()
         self.side.play()
         self.calls = math.ceil(MEASURE / (time.perf_counter() - begin))
-        peer = side.partition("-")[0]
-        package = peer if peer in ("gymnax", "torch") else "hybridenv"
+        package = peer(side) or "hybridenv"
         return {
             "version": f"{package} {version(package)}",
             "jax": version("jax"),

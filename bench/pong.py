@@ -15,6 +15,7 @@ from pathlib import Path
 
 from bench import report
 from bench.cases import PEERS, ROOT
+from bench.jax_worker import peer
 from bench.measure import Measured, Worker, spread, take_turns
 from bench.tables import provenance, table
 from hybridenv.xla import cpu_flags
@@ -51,6 +52,7 @@ class Plan:
         length: Steps of each game in one call of the program.
         cores: Cores that the process may use; 0 for all. XLA spreads a program over all cores that
             it may use, even for one device.
+        xla_flags: More for `XLA_FLAGS`.
     """
 
     side: str
@@ -60,6 +62,7 @@ class Plan:
     frame_skip: int = 4
     length: int = STEPS
     cores: int = 0
+    xla_flags: str = ""
 
     @property
     def steps(self) -> int:
@@ -82,13 +85,16 @@ class Found(Measured):
         """Return a side's rate; `None` where it was not measured."""
         return spread(self.rates[side])["median"] if side in self.rates else None
 
-    def record(self, first: str) -> report.Record:
-        """Return all of it, with the ratios of one side over each of the others."""
+    def record(self, *over: str) -> report.Record:
+        """Return all of it, with the ratios of some sides over each of the others."""
         return {
             "steps_per_second": {name: spread(rates) for name, rates in self.rates.items()},
             "repeats": self.rates,
             "ratios": {
-                f"{first}/{name}": self.ratio(first, name) for name in self.rates if name != first
+                f"{first}/{name}": self.ratio(first, name)
+                for first in over
+                for name in self.rates
+                if name != first
             },
             "compile_seconds": self.compiled,
             "versions": self.versions,
@@ -113,18 +119,19 @@ class Compiled:
 
     def __init__(self, plan: Plan, peer_python: Path) -> None:
         self._steps = plan.steps
-        peer = plan.side.startswith(("gymnax", "torch"))
-        python = peer_python if peer else Path(sys.executable)
-        flags = {"XLA_FLAGS": cpu_flags() if plan.flags else os.environ.get("XLA_FLAGS", "")}
-        if peer:
-            flags["PYTHONPATH"] = str(ROOT / "python")
+        others = peer(plan.side) is not None
+        python = peer_python if others else Path(sys.executable)
+        flags = cpu_flags() if plan.flags else os.environ.get("XLA_FLAGS", "")
+        environment = {"XLA_FLAGS": f"{flags} {plan.xla_flags}".strip()}
+        if others:
+            environment["PYTHONPATH"] = str(ROOT / "python")
         work = {
             "games": plan.games,
             "steps": plan.length,
             "frame_skip": plan.frame_skip,
             "devices": plan.devices,
         }
-        self._worker = Worker(python, "bench.jax_worker", flags)
+        self._worker = Worker(python, "bench.jax_worker", environment)
         try:
             self._worker.send("open", side=plan.side, work=work, cores=plan.cores)
             opened = self._worker.answer()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import pong, ppo, report, tables
+from bench import locomotion, pong, ppo, report, tables
 from bench.accuracy import Record
 from bench.cases import ROOT
 
@@ -101,6 +101,7 @@ PARTS = (
     Part("bench", {"accuracy.json": "make accuracy", "gameboy.json": "make bench"}, block),
     Part("bench:pong", {"pong.json": "make bench-pong"}, pong.block),
     Part("bench:ppo", {"ppo.json": "make bench-ppo"}, ppo.block),
+    Part("bench:locomotion", {"locomotion.json": "make bench-locomotion"}, locomotion.block),
 )
 
 

@@ -79,13 +79,17 @@ def speed_table(result: Record, kind: str) -> str:
 
 
 def goal_table(result: Record) -> str:
-    """Return the table of the promised figures."""
+    """Return the table of the promised figures; where there are any, with what is hoped for."""
+    hopes = any("stretch" in goal for goal in result["goals"])
     rows = []
     for goal in result["goals"]:
         found = "–" if goal["found"] is None else _number(goal["found"])
         mark = {True: "yes", False: "**no**", None: "not measured"}[goal["reached"]]
-        rows.append([goal["goal"], _number(goal["bound"]), found, mark])
-    return table(["Figure", "Goal", "Found", "Reached"], rows)
+        stretch = goal.get("stretch")
+        hope = ["–" if stretch is None else _number(stretch)] if hopes else []
+        rows.append([goal["goal"], _number(goal["bound"]), *hope, found, mark])
+    head = ["Figure", "Goal", *(["Stretch"] if hopes else []), "Found", "Reached"]
+    return table(head, rows)
 
 
 def instruction_table(result: Record) -> str:

@@ -1,0 +1,222 @@
+"""How far one step of ours lies from MuJoCo's, from the same state; `bench.locomotion` starts it.
+
+The states are those along episodes in MuJoCo itself, whose solver begins from the acceleration
+found last there, as ours does. They are rounded to float32 before each step, so that they are the
+same states in both precisions.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.locomotion_sides import TASKS, mujoco_model
+from bench.worker import serve
+
+#: What moves the motors, an episode each in turn. Gaits are sines with a phase for each joint, as
+#: trained policies come to use them.
+CONTROLS = ("random", "saturated", "gait")
+
+#: Physics steps of an episode.
+EPISODE = 200
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class States:
+    """What one step begins from, a row each.
+
+    Attributes:
+        qpos: float64[n, nq], coordinates.
+        qvel: float64[n, nq], velocities.
+        warm: float64[n, nq], accelerations that the solver begins from.
+        control: float64[n, nu].
+        kind: int64[n], index in `CONTROLS`.
+    """
+
+    qpos: Floats
+    qvel: Floats
+    warm: Floats
+    control: Floats
+    kind: NDArray[np.int64]
+
+
+def gather(name: str, count: int, seed: int = 0) -> States:
+    """Play episodes in MuJoCo and return the states along them.
+
+    Args:
+        name: Of the model.
+        count: How many states.
+        seed: Seed of all chance.
+    """
+    import mujoco
+
+    model, hold = mujoco_model(name), TASKS[name].frame_skip
+    data = mujoco.MjData(model)
+    rng = np.random.default_rng(seed)
+    q, v, warm = (np.empty((count, model.nv)) for _ in range(3))
+    control = np.empty((count, model.nu))
+    kind = np.arange(count) // EPISODE % len(CONTROLS)
+    for i in range(count):
+        t = i % EPISODE
+        if t == 0:
+            mujoco.mj_resetData(model, data)
+            data.qpos[:] += rng.uniform(-0.1, 0.1, model.nq)
+            data.qvel[:] = 0.1 * rng.normal(size=model.nv)
+            rhythm, phases = rng.uniform(1, 4), rng.uniform(0, 2 * np.pi, model.nu)
+        if t % hold == 0:
+            if CONTROLS[kind[i]] == "gait":
+                data.ctrl[:] = np.sin(2 * np.pi * rhythm * data.time + phases)
+            else:
+                data.ctrl[:] = rng.uniform(-1, 1, model.nu)
+            if CONTROLS[kind[i]] == "saturated":
+                data.ctrl[:] = np.sign(data.ctrl)
+        for array in (data.qpos, data.qvel, data.qacc_warmstart, data.ctrl):
+            array[:] = array.astype(np.float32)
+        q[i], v[i], warm[i], control[i] = data.qpos, data.qvel, data.qacc_warmstart, data.ctrl
+        mujoco.mj_step(model, data)
+    return States(q, v, warm, control, kind)
+
+
+def by_mujoco(name: str, states: States, *, solved: bool) -> Floats:
+    """Return MuJoCo's velocities after one step.
+
+    Args:
+        name: Of the model.
+        states: Where the step begins.
+        solved: Whether its solver goes on until nothing improves. By default it stops where the
+            cost improves by less than 1e-8, which in rare states is 1e-5 away from the minimum.
+
+    Returns:
+        float64[n, nq].
+    """
+    import mujoco
+    from mujoco import rollout
+
+    model = mujoco_model(name)
+    if solved:
+        model.opt.tolerance, model.opt.ls_tolerance, model.opt.ls_iterations = 1e-16, 1e-6, 200
+    time = np.zeros((len(states.qpos), 1))
+    found, _ = rollout.rollout(
+        model,
+        mujoco.MjData(model),
+        np.concatenate([time, states.qpos, states.qvel], 1),
+        states.control[:, None],
+        initial_warmstart=states.warm,
+    )
+    velocities: Floats = found[:, 0, 1 + model.nq :]
+    return velocities
+
+
+def by_us(name: str, states: States) -> Floats:
+    """Return our velocities after one step, computed in JAX's widest floats.
+
+    Args:
+        name: Of the model.
+        states: Where the step begins.
+
+    Returns:
+        float64[n, nq].
+    """
+    import jax
+    import jax.numpy as jnp
+
+    from hybridenv.envs.planar.model import load
+    from hybridenv.envs.planar.physics import PhysicsState, advance
+
+    model = load(name)
+    state = PhysicsState(*map(jnp.asarray, (states.qpos, states.qvel, states.warm)))
+    step = jax.jit(jax.vmap(lambda state, control: advance(model, state, control, 1)))
+    return np.asarray(step(state, jnp.asarray(states.control)).qvel, np.float64)
+
+
+def by_mjx(name: str, states: States, batch: int = 64) -> Floats:
+    """Return MJX's velocities after one step, computed in JAX's widest floats.
+
+    Args:
+        name: Of the model.
+        states: Where the step begins.
+        batch: How many at a time: MJX hangs on a CPU at some sizes.
+
+    Returns:
+        float64[n, nq].
+    """
+    import jax
+    import jax.numpy as jnp
+    from mujoco import mjx
+
+    reference = mujoco_model(name)
+    model, data = mjx.put_model(reference), mjx.make_data(reference)
+
+    def one(q: Any, v: Any, warm: Any, control: Any) -> Any:
+        start = data.replace(qpos=q, qvel=v, qacc_warmstart=warm, ctrl=control)
+        return mjx.step(model, start).qvel
+
+    step = jax.jit(jax.vmap(one))
+    count = len(states.qpos)
+    arrays = [states.qpos, states.qvel, states.warm, states.control]
+    padded = [jnp.asarray(np.pad(a, ((0, -count % batch), (0, 0)), mode="edge")) for a in arrays]
+    parts = [
+        np.asarray(step(*(a[i : i + batch] for a in padded)), np.float64)
+        for i in range(0, count, batch)
+    ]
+    return np.concatenate(parts)[:count]
+
+
+def errors(ours: Floats, theirs: Floats) -> Floats:
+    """Return the largest difference of any velocity, for each state."""
+    difference: Floats = np.abs(ours - theirs).max(1)
+    return difference
+
+
+def summary(error: Floats) -> dict[str, float]:
+    """Return what is reported of the errors of many states."""
+    return {
+        "max": float(error.max()),
+        "p99": float(np.quantile(error, 0.99)),
+        "median": float(np.median(error)),
+    }
+
+
+def _compared(
+    name: str, states: States, step: Callable[[str, States], Floats], package: str
+) -> dict[str, Any]:
+    found = step(name, states)
+    error = errors(found, by_mujoco(name, states, solved=True))
+    return {
+        "states": len(states.kind),
+        "fastest": float(np.abs(states.qvel).max()),
+        "solved": summary(error),
+        "default": summary(errors(found, by_mujoco(name, states, solved=False))),
+        "largest_by_control": {
+            control: float(error[states.kind == i].max(initial=0))
+            for i, control in enumerate(CONTROLS)
+        },
+        "version": f"{package} {version(package)}",
+    }
+
+
+class Session:
+    """What the worker holds between commands: nothing."""
+
+    def compare(self, name: str, states: int) -> dict[str, Any]:
+        """Compare one step of ours with MuJoCo's, on so many states of a model."""
+        return _compared(name, gather(name, states), by_us, "mujoco")
+
+    def compare_mjx(self, name: str, states: int) -> dict[str, Any]:
+        """Compare one step of MJX with MuJoCo's, on the same states."""
+        return _compared(name, gather(name, states), by_mjx, "mujoco-mjx")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+if __name__ == "__main__":
+    serve(Session(), sys.argv[1:])
