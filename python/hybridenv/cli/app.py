@@ -20,6 +20,7 @@ from hybridenv.cli.play import play as run_play
 from hybridenv.cli.train import Train
 from hybridenv.cli.train import profile as run_profile
 from hybridenv.cli.train import train as run_train
+from hybridenv.cli.verify_app import add_commands
 from hybridenv.errors import HybridEnvError
 from hybridenv.oracle.lockstep import Kind
 
@@ -271,6 +272,9 @@ def profile_training(
 ) -> None:
     """Measure how an iteration divides into environment, policy, learning and transfer."""
     run_profile(env, params, n_envs, folder, seed)
+
+
+add_commands(app)
 
 
 def run() -> None:
