@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hybridenv.verify._actions import Policy, Source, by_policy, masked, scripted, uniform
+    from hybridenv.verify._policies import load_policies, load_policy
+    from hybridenv.verify._properties import Property
     from hybridenv.verify._report import Report, schema
     from hybridenv.verify._results import (
         Check,
@@ -34,6 +36,7 @@ __all__ = [
     "Identity",
     "LevelResult",
     "Policy",
+    "Property",
     "Report",
     "Source",
     "Status",
@@ -43,6 +46,8 @@ __all__ = [
     "adapt",
     "assert_equivalent",
     "by_policy",
+    "load_policies",
+    "load_policy",
     "masked",
     "replay",
     "resolve",
@@ -57,6 +62,8 @@ __all__ = [
 
 _PLACES = {
     "_actions": ("Policy", "Source", "by_policy", "masked", "scripted", "uniform"),
+    "_policies": ("load_policies", "load_policy"),
+    "_properties": ("Property",),
     "_report": ("Report", "schema"),
     "_results": ("Check", "Divergence", "Equivalence", "LevelResult", "Status", "Verdict"),
     "_run": ("assert_equivalent", "replay", "verify"),

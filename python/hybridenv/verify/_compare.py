@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybridenv.errors import ArgumentError
 from hybridenv.trees import difference
-from hybridenv.verify._record import Trajectory
+from hybridenv.verify._record import MISSING, Trajectory
 
 STREAMS = ("obs", "reward", "terminated", "truncated", "mask", "info")
 """What is compared, in the order in which a report names it."""
@@ -81,11 +81,16 @@ class Difference:
     candidate: Any
     error: float | None = None
 
-    def __str__(self) -> str:
+    @property
+    def values(self) -> str:
+        """What differs, without the step."""
         place = f"{self.column}{list(self.index)}" if self.index else self.column
-        where = f"at step {self.step}" if self.step else "at the reset"
         off = f" (off by {self.error:.3g})" if self.error else ""
-        return f"{where}, {place}: reference {self.reference}, candidate {self.candidate}{off}"
+        return f"{place}: reference {self.reference}, candidate {self.candidate}{off}"
+
+    def __str__(self) -> str:
+        where = f"at step {self.step}" if self.step else "at the reset"
+        return f"{where}, {self.values}"
 
 
 def stream(column: str) -> str:
@@ -165,7 +170,7 @@ def _in_column(
         return Difference(0, 0, name, (), *seen)
     ours, theirs = ours[:rows], theirs[:rows]
     if ours.dtype == np.object_ or theirs.dtype == np.object_:
-        return _among_objects(name, reference, ours, theirs)
+        return _among_objects(name, reference, ours, theirs, tolerance)
     strict = stream(name) in ("obs", "mask")
     if ours.shape != theirs.shape or (strict and ours.dtype != theirs.dtype):
         kinds = (f"{side.dtype}{list(side.shape[1:])}" for side in (ours, theirs))
@@ -196,10 +201,21 @@ def _apart(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _among_objects(
-    name: str, reference: Trajectory, ours: NDArray[Any], theirs: NDArray[Any]
+    name: str, reference: Trajectory, ours: NDArray[Any], theirs: NDArray[Any], tolerance: float
 ) -> Difference | None:
     for row, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-        same = type(a) is type(b) and difference(a, b, name) is None
-        if not same:
+        if (a is MISSING) is not (b is MISSING) or (a is not MISSING and _differ(a, b, tolerance)):
             return Difference(row, int(reference.taken[row]), name, (), str(a), str(b))
     return None
+
+
+def _differ(a: Any, b: Any, tolerance: float) -> bool:
+    """Whether two values of an info differ; whole numbers may have any type."""
+    ours, theirs = np.asarray(a), np.asarray(b)
+    if ours.dtype.kind not in "biuf" or theirs.dtype.kind not in "biuf":
+        return difference(a, b, "") is not None
+    if ours.shape != theirs.shape:
+        return True
+    if tolerance == 0:
+        return bool(_unequal(ours, theirs).any())
+    return not (_apart(ours, theirs) <= tolerance).all()

@@ -117,14 +117,14 @@ class Pair:
         return all("state" in side.offers for side in (self.reference, self.candidate))
 
     def lead(
-        self, seed: int, choose: Chooser, *, restarts: bool = False, anchors: bool = False
+        self, seed: int, choose: Chooser, *, restarts: int = 0, anchors: bool = False
     ) -> tuple[Play, Trajectory]:
         """Let the reference play, and say what the candidate is to play.
 
         Args:
             seed: Seed of the episode.
             choose: Who chooses the actions.
-            restarts: Go on with further episodes until `max_steps`.
+            restarts: How many further episodes follow the first.
             anchors: Keep the states for re-anchoring.
 
         Returns:
@@ -138,7 +138,7 @@ class Pair:
             self.reference,
             seed,
             choose,
-            max_steps=self.settings.max_steps,
+            max_steps=self.settings.max_steps * (restarts + 1),
             restarts=restarts,
             keep_states=anchors or chance == "inject",
             keep_tape=chance == "tape",

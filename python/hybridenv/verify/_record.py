@@ -61,8 +61,7 @@ class Play:
     Attributes:
         seed: Seed of the first reset.
         actions: Actions in order.
-        restarts: Go on with the next episode where one ends, by a reset without a seed; otherwise
-            the play ends with the episode.
+        restarts: How many further episodes follow where one ends, each by a reset without a seed.
         start: State to put in after the first reset, or `None`.
         tape: Draws for each row (resets and steps), or `None`.
         anchors: State to put in before each step, or `None`.
@@ -70,7 +69,7 @@ class Play:
 
     seed: int
     actions: Sequence[Any]
-    restarts: bool = False
+    restarts: int = 0
     start: EnvState | None = None
     tape: Sequence[Draws] | None = None
     anchors: Sequence[EnvState] | None = None
@@ -178,7 +177,7 @@ def drive(
     choose: Chooser,
     *,
     max_steps: int,
-    restarts: bool = False,
+    restarts: int = 0,
     start: EnvState | None = None,
     tape: Sequence[Draws] | None = None,
     anchors: Sequence[EnvState] | None = None,
@@ -209,7 +208,7 @@ def drive(
     states: list[EnvState] | None = [] if keep_states else None
     kept: list[Draws] | None = [] if keep_tape else None
     draws = iter(tape or ())
-    error = None
+    error, left = None, restarts
 
     def note() -> None:
         if states is not None:
@@ -221,8 +220,7 @@ def drive(
         _hand_over(target, tape, draws)
         obs, info = target.reset(seed)
         if start is not None and seed is not None:
-            seen = target.set_state(start)
-            obs = obs if seen is None else seen
+            obs = inject(target, start)
         mask = target.action_mask()
         record.reset(obs, info, mask)
         note()
@@ -232,8 +230,9 @@ def drive(
         obs, mask = reset(seed)
         while len(actions) < max_steps:
             if record.ended:
-                if not restarts:
+                if left == 0:
                     break
+                left -= 1
                 obs, mask = reset(None)
             action = choose(obs, mask, len(actions))
             if action is STOP:
@@ -251,6 +250,21 @@ def drive(
     except Exception as failure:  # whatever an environment raises is what is to be compared
         error = str(failure) if isinstance(failure, RemoteError) else _words(failure)
     return actions, record.trajectory(error=error, states=states, tape=kept)
+
+
+def inject(target: "Target", state: EnvState) -> Any:
+    """Put a state into a target and look at it.
+
+    Raises:
+        TargetError: The target does not say what is seen in that state.
+    """
+    seen = target.set_state(state)
+    if seen is None:
+        raise TargetError(
+            f"{target.identity.name}: set_state returned None, expected the observation of the "
+            "state, because injected states are compared from the first look on"
+        )
+    return seen
 
 
 def _words(error: Exception) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import hybridenv
-from hybridenv.verify._plan import Pair, Settings
+from hybridenv.verify._plan import Settings
 from hybridenv.verify._results import (
     Divergence,
     L3Result,
@@ -216,7 +216,6 @@ def _made_up_for(n: int, levels: Mapping[int, LevelResult]) -> bool:
 
 
 def limits(
-    pair: Pair | None,
     settings: Settings,
     levels: Mapping[int, LevelResult],
     isolated: tuple[str, ...] | None,
@@ -224,7 +223,6 @@ def limits(
     """Say what the report does not show, from what was not run.
 
     Args:
-        pair: Both sides, or `None` where one could not be made.
         settings: The settings.
         levels: The results.
         isolated: Modules that the candidate was cut off from.
@@ -262,8 +260,7 @@ def limits(
         )
     if settings.chance == "independent":
         said.append("Chance was independent: only distributions were compared, not steps.")
-    if pair is not None and not pair.anchorable:
-        said.append("Hidden state was not compared: not both sides hand theirs out.")
+    said.append("Hidden state was compared only through what it leads to.")
     said.append(
         "What no run visits is not compared: a fault in a situation that no action source reaches "
         "stays unseen at every level."

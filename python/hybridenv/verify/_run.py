@@ -308,7 +308,7 @@ class _Run:
             candidate=candidate if pair is None else pair.candidate.identity,
             settings=self.settings,
             levels=self.results,
-            limits=limits(pair, self.settings, self.results, isolated),
+            limits=limits(self.settings, self.results, isolated),
             isolated=isolated,
             seconds=seconds,
             interrupted=self.interrupted,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hybridenv.verify._compare import Difference, first_difference
 from hybridenv.verify._plan import Pair
-from hybridenv.verify._record import STOP
+from hybridenv.verify._record import STOP, Play, Trajectory
 
 MOST_TRIALS = 20_000
 MOST_SECONDS = 60.0
@@ -85,25 +85,33 @@ class _Search:
         """Whether it has taken long enough."""
         return self.tried >= self.most or time.monotonic() > self.until
 
+    def attempts(self, sequences: Sequence[Sequence[Any]]) -> list[_Found | None]:
+        """Play sequences on both sides: what differs in each, with the actions that lead there."""
+        found: list[_Found | None] = [None] * len(sequences)
+        led: list[tuple[int, bytes, Play, Trajectory]] = []
+        for i, actions in enumerate(sequences):
+            key = repr([np.asarray(a).tolist() for a in actions]).encode()
+            if key in self.failed or self.over:
+                continue
+            self.tried += 1
+            self.failed.add(key)
+            legal = _Legal(actions)
+            play, ours = self.pair.lead(
+                self.seed, legal.choose, anchors=self.pair.settings.anchor
+            )
+            if not legal.broken:
+                led.append((i, key, play, ours))
+        followed = self.pair.follow([play for _, _, play, _ in led]) if led else []
+        for (i, key, _, ours), theirs in zip(led, followed, strict=True):
+            difference = first_difference(ours, theirs, self.pair.settings.rules)
+            if difference is not None:
+                self.failed.discard(key)
+                found[i] = (list(sequences[i][: difference.step]), difference)
+        return found
+
     def attempt(self, actions: Sequence[Any]) -> _Found | None:
-        """Play a sequence on both sides; what differs, with the actions that lead there."""
-        key = repr([np.asarray(a).tolist() for a in actions]).encode()
-        if key in self.failed or self.over:
-            return None
-        self.tried += 1
-        legal = _Legal(actions)
-        play, ours = self.pair.lead(
-            self.seed, legal.choose, anchors=self.pair.settings.anchor
-        )
-        if legal.broken:
-            self.failed.add(key)
-            return None
-        [theirs] = self.pair.follow([play])
-        found = first_difference(ours, theirs, self.pair.settings.rules)
-        if found is None:
-            self.failed.add(key)
-            return None
-        return list(actions[: found.step]), found
+        """Play one sequence on both sides."""
+        return self.attempts([actions])[0]
 
     def without_parts(self, best: _Found) -> _Found:
         """Leave out parts as long as any can go."""
@@ -112,14 +120,17 @@ class _Search:
             at, went = 0, False
             while at < len(best[0]):
                 actions = best[0]
-                found = self.attempt(actions[:at] + actions[at + size :])
-                if found is not None and len(found[0]) < len(actions):
-                    best, went = found, True
+                places = range(at, len(actions), size)[: self.pair.candidate.batch]
+                shorter = [actions[:i] + actions[i + size :] for i in places]
+                for place, found in zip(places, self.attempts(shorter), strict=True):
+                    if found is not None and len(found[0]) < len(actions):
+                        best, went, at = found, True, place
+                        break
                 else:
-                    at += size
+                    at = places[-1] + size
             if size == 1 and not went:
                 break
-            size = max(1, min(size // 2, len(best[0]))) if not went or size > 1 else 1
+            size = max(1, size // 2)
         return best
 
     def plainer(self, best: _Found) -> _Found:

@@ -46,11 +46,16 @@ def resolve(spec: str) -> Target:
     options = {key: _value(text) for key, text in parse_qsl(query, keep_blank_values=True)}
     try:
         made = _maker(spec, kind, place)(**options)
-        return adapt(made, spec)
+        target = adapt(made, spec)
     except HybridEnvError:
         raise
     except Exception as error:  # whatever a user's function raises
         raise TargetError(f"target {spec!r}: cannot be made: {_words(error)}") from error
+    if kind == "hybridenv":
+        from hybridenv.verify.adapters._ours import identity_of
+
+        target.identity = identity_of(place, spec, target.identity)
+    return target
 
 
 def adapt(made: Any, name: str | None = None) -> Target:

@@ -102,12 +102,17 @@ class _Level:
         self.tallies.append(tally)
         seeds = settings.episode_seeds(source.name)
         self.seeds[source.name] = seeds
+        # Lanes of a vector environment restart by themselves, so that is compared too.
+        restarts = int(pair.candidate.vector or pair.reference.vector)
         for chunk in _chunks(seeds, pair.candidate.batch):
             keep = settings.anchor or (
                 pair.anchorable and len(self._anchor_plays) < ANCHORED_EPISODES
             )
             begin = time.perf_counter()
-            led = [pair.lead(seed, source.start(seed), anchors=keep) for seed in chunk]
+            led = [
+                pair.lead(seed, source.start(seed), restarts=restarts, anchors=keep)
+                for seed in chunk
+            ]
             middle = time.perf_counter()
             if keep:
                 self._anchor_plays += led[: max(0, ANCHORED_EPISODES - len(self._anchor_plays))]
