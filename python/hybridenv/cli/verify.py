@@ -1,13 +1,30 @@
-"""`hybridenv verify` and `diverge`: compare two environments and say what was found."""
+"""`hybridenv verify`, `diverge`, `transfer` and `bench REF CAND`: the work behind the options."""
 
+import json
+import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from rich.table import Table
+
 from hybridenv.cli.console import err, out
 from hybridenv.errors import ArgumentError
-from hybridenv.verify import Report, Status, Verdict, verify
+from hybridenv.verify import (
+    Policy,
+    Property,
+    Report,
+    Status,
+    Verdict,
+    bench,
+    load_policies,
+    load_policy,
+    resolve,
+    verify,
+)
 
 _COLOURS = {
     Verdict.EQUAL: "green",
@@ -92,6 +109,88 @@ def tolerances(words: Sequence[str]) -> dict[str, float]:
 def listed(words: Sequence[str]) -> list[str]:
     """Split texts at their commas."""
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
+
+
+def gathered(places: Sequence[str]) -> dict[str, Policy]:
+    """Load policies.
+
+    Args:
+        places: Folders with training runs, or `module:function`.
+
+    Returns:
+        Policies by name.
+
+    Raises:
+        HybridEnvError: One cannot be loaded.
+    """
+    found: dict[str, Policy] = {}
+    for place in places:
+        more = load_policies(place) if Path(place).is_dir() else {place: load_policy(place)}
+        for name, policy in more.items():
+            found[name if name not in found else f"{place}/{name}"] = policy
+    return found
+
+
+def named_properties(place: str | None) -> list[Property]:
+    """Load the properties of level 1.
+
+    Args:
+        place: `module:NAME` of a list of `Property`, or `None`.
+
+    Raises:
+        ArgumentError: There is no such list.
+    """
+    if place is None:
+        return []
+    module, _, name = place.partition(":")
+    try:
+        found = list(getattr(import_module(module), name))
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"--properties: got {place!r}, expected module:NAME of a list of Property ({error})"
+        ) from error
+    odd = [one for one in found if not isinstance(one, Property)]
+    if odd:
+        raise ArgumentError(f"--properties: got {odd[0]!r} in {place!r}, expected a Property")
+    return found
+
+
+def measure(reference: str, candidate: str, batch: str, seconds: float, as_json: bool) -> None:
+    """Measure both sides in turn and print a table or JSON.
+
+    Args:
+        reference: One target.
+        candidate: The other.
+        batch: Batch sizes, separated by commas.
+        seconds: How long each side is measured at each size.
+        as_json: Print JSON instead of a table.
+
+    Raises:
+        HybridEnvError: A target cannot be made, or a size is no number.
+    """
+    sizes = []
+    for word in listed([batch]):
+        if not word.isdecimal():
+            raise ArgumentError(f"--batch: got {word!r}, expected whole numbers such as 1,32,128")
+        sizes.append(int(word))
+    with closing(resolve(reference)) as ours, closing(resolve(candidate)) as theirs:
+        rows = list(bench(ours, theirs, sizes, seconds))
+    if as_json:
+        sides = [asdict(rate) for pair in rows for rate in pair]
+        names = {"reference": reference, "candidate": candidate}
+        sys.stdout.write(json.dumps({**names, "rates": sides}, indent=2) + "\n")
+        return
+    table = Table(title=f"{candidate} against {reference}", title_justify="left", box=None)
+    for heading in ("batch", "reference steps/s", "candidate steps/s", "ratio"):
+        table.add_column(heading, justify="right")
+    for one, other in rows:
+        table.add_row(
+            str(one.batch),
+            f"{one.median:,.0f}",
+            f"{other.median:,.0f}",
+            f"{other.median / one.median:.2f}",
+        )
+    out.print(table)
 
 
 def _show(report: Report) -> None:

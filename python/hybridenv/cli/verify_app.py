@@ -1,6 +1,7 @@
 """Options of the commands that compare two environments; the work is in `hybridenv.cli.verify`."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -52,6 +53,7 @@ def add_commands(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     app.command()(verify)
     app.command()(diverge)
+    app.command()(transfer)
 
 
 def verify(
@@ -70,6 +72,15 @@ def verify(
         bool, typer.Option("--anchor", help="Judge single steps from the reference's states.")
     ] = False,
     isolate: Isolate = True,
+    policies: Annotated[
+        list[str] | None, typer.Option(help="For level 4: as for transfer; may be repeated.")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="For level 4: difference of returns that counts as none.")
+    ] = None,
+    properties: Annotated[
+        str | None, typer.Option(help="For level 1: module:NAME of a list of Property.")
+    ] = None,
     timeout: Timeout = 60.0,
     report: Folder = None,
     junit: Junit = None,
@@ -78,11 +89,14 @@ def verify(
 
     Exit codes: 0 equal, 1 different, 2 an error, 3 not shown.
     """
-    from hybridenv.cli.verify import listed, tolerances
+    from hybridenv.cli.verify import gathered, listed, named_properties, tolerances
 
     _finish(
         lambda: {
             "level": level,
+            "policies": gathered(policies or ()),
+            "margin": margin,
+            "properties": named_properties(properties),
             "episodes": episodes,
             "actions": listed(actions),
             "tol": tolerances(tol or ()),
@@ -147,7 +161,72 @@ def diverge(
     )
 
 
-def _finish(options: Any, **wanted: Any) -> None:
+def transfer(
+    reference: Reference,
+    candidate: Candidate,
+    policies: Annotated[
+        list[str],
+        typer.Option(
+            help="A folder with training runs, or module:function; may be repeated.",
+            show_default=False,
+        ),
+    ],
+    margin: Annotated[
+        float | None,
+        typer.Option(help="Difference of mean returns that counts as none; fix it beforehand."),
+    ] = None,
+    episodes: Annotated[int, typer.Option(min=2, help="Evaluation seeds of each policy.")] = 100,
+    paired: Annotated[
+        bool, typer.Option("--paired/--unpaired", help="Pair by policy and evaluation seed.")
+    ] = True,
+    alpha: Annotated[float, typer.Option(help="Level of each one-sided test.")] = 0.05,
+    chance: ChanceOption = "shared",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the evaluation seeds.")] = 0,
+    max_steps: MaxSteps = 10_000,
+    isolate: Isolate = True,
+    timeout: Timeout = 60.0,
+    report: Folder = None,
+    junit: Junit = None,
+) -> None:
+    """Test whether policies earn the same on both sides (TOST).
+
+    Exit codes: 0 identical or equivalent, 1 different, 2 an error, 3 not shown.
+    """
+    from hybridenv.cli.verify import gathered
+
+    _finish(
+        lambda: {
+            "levels": [4],
+            "policies": gathered(policies),
+            "margin": margin,
+            "episodes": episodes,
+            "paired": paired,
+            "alpha": alpha,
+            "chance": chance,
+            "seed": seed,
+            "max_steps": max_steps,
+            "isolate": None if isolate else False,
+            "timeout": timeout,
+        },
+        reference=reference,
+        candidate=candidate,
+        report=report,
+        junit=junit,
+    )
+
+
+def bench_pair(reference: str, candidate: str, batch: str, seconds: float, as_json: bool) -> None:
+    """Measure both sides in turn; `hybridenv bench` with two targets."""
+    from hybridenv.cli.verify import measure
+
+    try:
+        measure(reference, candidate, batch, seconds, as_json)
+    except (HybridEnvError, OSError) as error:
+        err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
+        sys.exit(2)
+
+
+def _finish(options: Callable[[], dict[str, Any]], **wanted: Any) -> None:
     """Run, and leave with the exit code; an error is a message and 2."""
     from hybridenv.cli.verify import Wanted, run
 

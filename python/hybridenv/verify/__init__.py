@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hybridenv.verify._actions import Policy, Source, by_policy, masked, scripted, uniform
+    from hybridenv.verify._bench import bench
     from hybridenv.verify._policies import load_policies, load_policy
     from hybridenv.verify._properties import Property
     from hybridenv.verify._report import Report, schema
@@ -45,6 +46,7 @@ __all__ = [
     "VerifiableEnv",
     "adapt",
     "assert_equivalent",
+    "bench",
     "by_policy",
     "load_policies",
     "load_policy",
@@ -62,6 +64,7 @@ __all__ = [
 
 _PLACES = {
     "_actions": ("Policy", "Source", "by_policy", "masked", "scripted", "uniform"),
+    "_bench": ("bench",),
     "_policies": ("load_policies", "load_policy"),
     "_properties": ("Property",),
     "_report": ("Report", "schema"),
