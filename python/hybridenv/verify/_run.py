@@ -362,8 +362,8 @@ def _make(side: Side) -> Target:
         return resolve(side)
     if isinstance(side, Target):
         return side
-    made = side() if callable(side) and not hasattr(side, "reset") else side
-    return adapt(made, _name(side))
+    makes = isinstance(side, type) or (callable(side) and not hasattr(side, "reset"))
+    return adapt(side() if makes else side, _name(side))
 
 
 def _name(side: Side) -> str:

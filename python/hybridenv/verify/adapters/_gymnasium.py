@@ -35,7 +35,7 @@ class GymTarget(Target):
         self._inner = getattr(env, "unwrapped", env)
         self.observation_space, self.action_space = env.observation_space, env.action_space
         self._limit = _time_limit(env)
-        self._bare = not self._finds("get_state") and hasattr(self._inner, "state")
+        self._bare = not self._finds("get_state") and self._has_plain_state()
         found: list[Offer] = []
         if self._bare or (self._finds("get_state") and self._finds("set_state")):
             found.append("state")
@@ -118,6 +118,17 @@ class GymTarget(Target):
         close = getattr(self.env, "close", None)
         if close is not None:
             close()
+
+    def _has_plain_state(self) -> bool:
+        """Whether an attribute `state` holds numbers once an episode has begun."""
+        if not isinstance(self.env, gymnasium.Env):
+            return False
+        try:
+            self.env.reset(seed=0)
+        except Exception:  # level 0 says what is wrong with it
+            return False
+        value = np.asarray(getattr(self._inner, "state", None))
+        return value.dtype.kind in "iuf" and value.size > 0
 
     def _finds(self, name: str) -> bool:
         return callable(getattr(self._inner, name, None))
