@@ -1,4 +1,4 @@
-"""A small game with everything that a comparison can trip over: masks, dicts, infos, two ends, chance."""
+"""A small game with all that a comparison can trip over: masks, dicts, infos, two ends, chance."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ TAKE = 4
 class Courier:
     """Walk over a grid, take parcels, and never run out of fuel.
 
-    Each parcel pays 1 and refuels 8; every step costs 1 of fuel. The episode terminates without fuel
-    and is truncated after 300 steps. Where the next parcel lies is the only chance.
+    Each parcel pays 1 and refuels 8; every step costs 1 of fuel. The episode terminates without
+    fuel and is truncated after 300 steps. Where the next parcel lies is the only chance.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,9 @@ class Courier:
         return {"parcels": self.parcels}
 
     def action_mask(self) -> Any:
-        inside = [bool(((p := self.place + move) >= 0).all() and (p < SIZE).all()) for move in MOVES]
+        inside = [
+            bool(((p := self.place + move) >= 0).all() and (p < SIZE).all()) for move in MOVES
+        ]
         return np.array([*inside, bool((self.place == self.parcel).all())])
 
     # -- the interface -------------------------------------------------------------------------

@@ -49,7 +49,7 @@ class MountainCar:
         return (position >= 0.5) & (velocity >= 0)
 
     def reward(self, done: Array) -> Array:
-        return jnp.float32(-1)
+        return jnp.full((), -1, jnp.float32)
 
     def late(self, elapsed: Array) -> Array:
         return elapsed >= 200
@@ -70,5 +70,3 @@ class Rocking:
 
     def act(self, obs: Any, key: int) -> int:
         return 2 if obs[1] >= 0 else 0
-
-

@@ -1,4 +1,4 @@
-"""The prover proves: every fault is found, at the level that should, and no sound version is blamed."""
+"""Every fault is found at the level that should find it, and no sound version is blamed."""
 
 from typing import Any
 

@@ -29,9 +29,9 @@ class Carts(VectorEnv[Any, Any, Any]):
 
     def reset(self, *, seed: Any = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         mask = (options or {}).get("reset_mask", np.ones(LANES, np.bool_))
-        for lane in np.flatnonzero(mask):
+        for lane in map(int, np.flatnonzero(mask)):
             if seed is None:
-                self.restart(int(lane))
+                self.restart(lane)
             else:
                 self.carts[lane].reset(seed=seed[lane])
         self.ended &= ~mask
@@ -49,10 +49,10 @@ class Carts(VectorEnv[Any, Any, Any]):
                 self.restart(lane)
             else:
                 _, rewards[lane], flags[0, lane], flags[1, lane], _ = cart.step(actions[lane])
-        self.ended = flags.any(axis=0)
+        self.ended = flags[0] | flags[1]
         info: dict[str, Any] = {}
         if self.mode is AutoresetMode.SAME_STEP and self.ended.any():
             info = {"final_obs": self.look(), "_final_obs": self.ended.copy()}
-            for lane in np.flatnonzero(self.ended):
-                self.restart(int(lane))
+            for ended in np.flatnonzero(self.ended):
+                self.restart(int(ended))
         return self.look(), rewards, flags[0], flags[1], info

@@ -1,4 +1,4 @@
-"""Who chooses the actions of an episode: chance, a script or a policy, always from the reference."""
+"""Who chooses the actions of an episode: chance, a script or a policy, on the reference's side."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridenv.errors import ArgumentError
-from hybridenv.verify._record import STOP, Chooser
+from hybridenv.verify._record import STOP, Chooser, listed
 
 SEED_BITS = 31
 """Seeds of episodes are below 2**31, which every environment takes."""
@@ -65,7 +65,7 @@ def uniform(space: gymnasium.Space[Any]) -> Source:
 
     def start(seed: int) -> Chooser:
         rng = _generator(seed)
-        return lambda obs, mask, step: draw(space, rng)
+        return lambda *_: draw(space, rng)
 
     return Source("uniform", start)
 
@@ -100,9 +100,7 @@ def masked(space: gymnasium.Space[Any], name: str) -> Source:
 
 def scripted(actions: Sequence[Any], name: str = "script") -> Source:
     """Play a list of actions, then stop."""
-    return Source(
-        name, lambda seed: lambda obs, mask, step: actions[step] if step < len(actions) else STOP
-    )
+    return Source(name, lambda _: listed(actions))
 
 
 def by_policy(policy: Policy, name: str) -> Source:
@@ -121,7 +119,7 @@ def policy_chooser(policy: Policy, seed: int) -> Chooser:
     rng = _generator(seed)
     if begin is not None:
         begin()
-    return lambda obs, mask, step: policy.act(obs, int(rng.integers(2**63)))
+    return lambda obs, *_: policy.act(obs, int(rng.integers(2**63)))
 
 
 def _generator(seed: int) -> np.random.Generator:

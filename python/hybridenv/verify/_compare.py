@@ -41,9 +41,7 @@ class Rules:
                     "of their columns, such as \"info['score']\""
                 )
             if not isinstance(value, int | float) or not 0 <= value < np.inf:
-                raise ArgumentError(
-                    f"tol[{name!r}]: got {value!r}, expected a number 0 or greater"
-                )
+                raise ArgumentError(f"tol[{name!r}]: got {value!r}, expected a number 0 or greater")
         for name in self.ignore:
             if stream(name) not in STREAMS:
                 raise ArgumentError(
@@ -166,15 +164,15 @@ def _in_column(
         return None
     ours, theirs = reference.columns.get(name), candidate.columns.get(name)
     if ours is None or theirs is None:
-        seen = ("nothing" if side is None else "something" for side in (ours, theirs))
-        return Difference(0, 0, name, (), *seen)
+        one, other = ("nothing" if side is None else "something" for side in (ours, theirs))
+        return Difference(0, 0, name, (), one, other)
     ours, theirs = ours[:rows], theirs[:rows]
     if ours.dtype == np.object_ or theirs.dtype == np.object_:
         return _among_objects(name, reference, ours, theirs, tolerance)
     strict = stream(name) in ("obs", "mask")
     if ours.shape != theirs.shape or (strict and ours.dtype != theirs.dtype):
-        kinds = (f"{side.dtype}{list(side.shape[1:])}" for side in (ours, theirs))
-        return Difference(0, 0, name, (), *kinds)
+        one, other = (f"{side.dtype}{list(side.shape[1:])}" for side in (ours, theirs))
+        return Difference(0, 0, name, (), one, other)
     wrong = _unequal(ours, theirs) if tolerance == 0 else ~(_apart(ours, theirs) <= tolerance)
     if not wrong.any():
         return None

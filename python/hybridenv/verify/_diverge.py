@@ -1,4 +1,4 @@
-"""From a difference to what a person can use: values, shortest way there, a test, one-step errors."""
+"""From a difference to what a person can use: the shortest way there, a test, one-step errors."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -84,10 +84,8 @@ def measure_anchored(pair: Pair, led: Sequence[tuple[Play, Trajectory]]) -> Anch
     longest = max((len(curve) for curve in one_step[1]), default=0)
     places = sorted({int(i) for i in np.linspace(0, max(longest - 1, 0), min(longest, 200))})
     curve = tuple(
-        (place, *(max((c[place] for c in curves if place < len(c)), default=0.0)
-                  for curves in (one_step[1], growing[1])))
-        for place in places
-    )  # fmt: skip
+        (place, _largest_at(one_step[1], place), _largest_at(growing[1], place)) for place in places
+    )
     return Anchored(
         episodes=len(led),
         steps=sum(ours.steps for _, ours in led),
@@ -95,6 +93,10 @@ def measure_anchored(pair: Pair, led: Sequence[tuple[Play, Trajectory]]) -> Anch
         free=growing[0],
         curve=curve,
     )
+
+
+def _largest_at(curves: Sequence[Sequence[float]], place: int) -> float:
+    return max((curve[place] for curve in curves if place < len(curve)), default=0.0)
 
 
 def _errors(

@@ -177,4 +177,3 @@ class IsolatedTarget(Target):
         if code < 0:
             return f"signal {signal.Signals(-code).name}"
         return f"exit code {code}"
-

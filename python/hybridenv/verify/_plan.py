@@ -67,7 +67,6 @@ class Settings:
         ):
             raise ArgumentError(f"margin: got {self.margin!r}, expected a number above 0")
 
-
     def episode_seeds(self, name: str) -> list[int]:
         """Return the seeds of the episodes of a source."""
         if self.seeds is not None:

@@ -104,7 +104,9 @@ def _of_run(folder: Path) -> dict[str, Policy]:
     if config.n_seeds == 1:
         return {folder.name: CheckpointPolicy(network, params)}
     return {
-        f"{folder.name}/{i}": CheckpointPolicy(network, jax.tree.map(lambda leaf, i=i: leaf[i], params))
+        f"{folder.name}/{i}": CheckpointPolicy(
+            network, jax.tree.map(lambda leaf, i=i: leaf[i], params)
+        )
         for i in range(config.n_seeds)
     }
 

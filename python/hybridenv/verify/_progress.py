@@ -50,7 +50,7 @@ class Progress(AbstractContextManager["Progress"]):
             What is to be told of work done.
         """
         if not self._bars:
-            yield lambda done: None
+            yield lambda _: None
             return
         bar = self._bars.add_task(TITLES[n], total=total)
         yield lambda done: self._bars.advance(bar, done)

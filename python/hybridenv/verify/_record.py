@@ -1,4 +1,4 @@
-"""Episodes as tables: what is to be played, what was seen, and the loop that makes one of the other.
+"""Episodes as tables: what is to be played, what was seen, and the loop between them.
 
 Every number that an environment hands out goes into a named column (`obs['x']`, `reward`,
 `info['score']`) with one row for each reset and each step, so that two sides are compared as
@@ -29,7 +29,7 @@ FLAGS = ("terminated", "truncated")
 
 
 class RemoteError(Exception):
-    """What an environment raised in a process of its own; the message has the type and its words."""
+    """What an environment raised in its own process; the message has the type and its words."""
 
 
 class _Stop:
@@ -204,7 +204,8 @@ def drive(
     Raises:
         TargetError: The target is gone: its process ended or does not answer.
     """
-    record, actions = Recorder(), []
+    record = Recorder()
+    actions: list[Any] = []
     states: list[EnvState] | None = [] if keep_states else None
     kept: list[Draws] | None = [] if keep_tape else None
     draws = iter(tape or ())

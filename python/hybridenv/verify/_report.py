@@ -280,9 +280,11 @@ def _limits_of_episodes(settings: Settings, levels: Mapping[int, LevelResult]) -
                 "were cut off there; what comes later was not compared."
             )
         if third.sources and not third.p_values:
-            for kind in ("terminated", "truncated"):
-                if not sum(getattr(source, kind) for source in third.sources):
-                    said.append(f"No episode was {kind}, so that way to end was not compared.")
+            said.extend(
+                f"No episode was {kind}, so that way to end was not compared."
+                for kind in ("terminated", "truncated")
+                if not sum(getattr(source, kind) for source in third.sources)
+            )
     return said
 
 

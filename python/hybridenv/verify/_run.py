@@ -1,7 +1,7 @@
 """`verify` and its relatives: make both sides, run the levels, write the report."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from hybridenv.errors import ArgumentError, HybridEnvError, NotEquivalentError, 
 from hybridenv.verify._actions import Policy, Source, by_policy, masked, scripted, uniform
 from hybridenv.verify._compare import Rules, first_difference
 from hybridenv.verify._isolation import IsolatedTarget, modules_to_block
-from hybridenv.verify._plan import Pair, Settings, Tick, Work
+from hybridenv.verify._plan import Pair, Settings, Work
 from hybridenv.verify._progress import Progress, hidden
 from hybridenv.verify._report import Report, judge, limits
 from hybridenv.verify._results import Chance, LevelResult, Status, Verdict
@@ -380,5 +380,3 @@ def _closing(target: Target) -> Iterator[Target]:
         yield target
     finally:
         target.close()
-
-

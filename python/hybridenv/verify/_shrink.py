@@ -96,9 +96,7 @@ class _Search:
             self.tried += 1
             self.failed.add(key)
             legal = _Legal(actions)
-            play, ours = self.pair.lead(
-                self.seed, legal.choose, anchors=self.pair.settings.anchor
-            )
+            play, ours = self.pair.lead(self.seed, legal.choose, anchors=self.pair.settings.anchor)
             if not legal.broken:
                 led.append((i, key, play, ours))
         followed = self.pair.follow([play for _, _, play, _ in led]) if led else []

@@ -4,7 +4,8 @@
 candidate is worse by the margin and that it is better by the margin; only then the difference is
 shown to be within it.
 
-Source: Schuirmann, "A comparison of the two one-sided tests procedure and the power approach", 1987.
+Source: Schuirmann, "A comparison of the two one-sided tests procedure and the power approach for
+assessing the equivalence of average bioavailability", 1987.
 """
 
 import math
@@ -217,9 +218,7 @@ def _paired_error(ours: Floats, theirs: Floats) -> tuple[float, float, float]:
 def _welch_error(ours: Floats, theirs: Floats) -> tuple[float, float, float]:
     parts = [float(np.var(side, ddof=1)) / len(side) for side in (ours, theirs)]
     total = sum(parts)
-    below = sum(
-        part**2 / (len(side) - 1) for part, side in zip(parts, (ours, theirs), strict=True)
-    )
+    below = sum(part**2 / (len(side) - 1) for part, side in zip(parts, (ours, theirs), strict=True))
     freedom = total**2 / below if below > 0 else len(ours) + len(theirs) - 2
     deviation = math.sqrt((np.var(ours, ddof=1) + np.var(theirs, ddof=1)) / 2)
     return math.sqrt(total), freedom, deviation

@@ -117,6 +117,7 @@ class Target(ABC):
         Raises:
             TargetError: `"state"` is not among `offers`.
         """
+        del state
         raise self._lacks("set_state")
 
     def action_mask(self) -> NDArray[Any] | None:
@@ -140,6 +141,7 @@ class Target(ABC):
         Raises:
             TargetError: `"chance"` is not among `offers`.
         """
+        del draws
         raise self._lacks("set_chance")
 
     def rollouts(self, plays: Sequence[Play]) -> list[Trajectory]:
@@ -174,7 +176,7 @@ class Target(ABC):
         """
         return None
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027  # most hold nothing
         """Free what the target holds."""
 
     def _lacks(self, method: str) -> TargetError:

@@ -324,10 +324,9 @@ def _drawn(draws: Draws, like: Any) -> Any:
     if draws is None or (isinstance(draws, list | tuple) and not draws):
         return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), like)
     given, shape = jax.tree.flatten(draws)
-    if shape != jax.tree.structure(like):
-        raise TargetError(
-            f"set_chance: got draws of the form {shape}, expected {jax.tree.structure(like)}"
-        )
+    expected: Any = jax.tree.structure(like)
+    if expected != shape:
+        raise TargetError(f"set_chance: got draws of the form {shape}, expected {expected}")
     return jax.tree.unflatten(
         shape, [_like(a, b) for a, b in zip(given, jax.tree.leaves(like), strict=True)]
     )
@@ -346,7 +345,9 @@ def _take(tree: Any, index: int) -> Any:
 
 def _stack(trees: Sequence[Any]) -> Any:
     """Trees of one kind as one with a leading axis; NumPy first, which is fast for many."""
-    return jax.tree.map(lambda *leaves: jnp.asarray(np.stack([np.asarray(x) for x in leaves])), *trees)
+    return jax.tree.map(
+        lambda *leaves: jnp.asarray(np.stack([np.asarray(x) for x in leaves])), *trees
+    )
 
 
 def _numpy(tree: Any) -> Any:

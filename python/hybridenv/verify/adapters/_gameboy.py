@@ -1,8 +1,8 @@
-"""Game Boys as two sides of one task: PyBoy as the judge, `hybridenv.GameBoyBatch` as the candidate.
+"""Game Boys as two sides of one task: PyBoy is the judge, `GameBoyBatch` the candidate.
 
-Both start in the same frame, show the picture and, in their infos, all of work RAM and high RAM. The
-reference evaluates the task in Python from what `hybridenv.task` says; the candidate's comes from
-the native module. A seed is written into the fields that the task randomises, the same on both.
+Both start in the same frame and show the picture and, in their infos, all of work RAM and high RAM.
+The reference evaluates the task in Python from what `hybridenv.task` says, the candidate in the
+native module. A seed is written into the fields that the task randomises, the same on both.
 """
 
 import io

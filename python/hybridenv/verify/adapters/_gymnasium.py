@@ -66,7 +66,7 @@ class GymTarget(Target):
         else:
             state = dict(self._inner.get_state())
         if self._limit is not None:
-            state[ELAPSED] = np.int64(self._limit._elapsed_steps)
+            state[ELAPSED] = np.array(self._limit._elapsed_steps)
         return state
 
     def set_state(self, state: EnvState) -> Any:
@@ -145,4 +145,6 @@ def _time_limit(env: Any) -> Any:
 
 def _style(text: str) -> bool:
     """Whether a warning of Gymnasium is advice, not a broken rule."""
-    return any(sign in text for sign in ("symmetric and normalized", "spec", "is -infinity", "is infinity"))
+    return any(
+        sign in text for sign in ("symmetric and normalized", "spec", "is -infinity", "is infinity")
+    )

@@ -1,4 +1,4 @@
-"""Pong's sequential reference as one side: it records its serves, so that others can replay them."""
+"""Pong's sequential reference as one side: it records its serves for others to replay."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""From what the user wrote to a `Target`: `gym:ID`, `module:function`, `hybridenv:...`, `cmd:...`."""
+"""From a text to a `Target`: `gym:ID`, `module:function`, `hybridenv:...`, `cmd:...`."""
 
 import json
 import subprocess
@@ -85,7 +85,9 @@ def adapt(made: Any, name: str | None = None) -> Target:
         from hybridenv.verify.adapters._functional import FunctionalTarget
 
         return FunctionalTarget(env, params, identity)
-    lacks = [n for n in ("observation_space", "action_space", "reset", "step") if not hasattr(env, n)]
+    lacks = [
+        n for n in ("observation_space", "action_space", "reset", "step") if not hasattr(env, n)
+    ]
     if lacks:
         raise TargetError(
             f"target {identity.name!r}: got {type(made).__name__} without {', '.join(lacks)}, "

@@ -1,4 +1,4 @@
-"""Vector environments of Gymnasium: plays run side by side as lanes, in all three autoreset modes."""
+"""Vector environments of Gymnasium: plays run as lanes, in all three autoreset modes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -48,7 +48,7 @@ class VectorTarget(Target):
             TargetError: The environment does not take a list of seeds.
         """
         try:
-            obs, info = self.env.reset(seed=seeds)
+            obs, info = self.env.reset(seed=seeds)  # type: ignore[arg-type]  # its stub knows one seed only
         except Exception as error:
             raise TargetError(
                 f"{self.identity.name}: reset does not take one seed for each lane ({error}), "
@@ -82,7 +82,7 @@ class VectorTarget(Target):
     def _batched(self, actions: Sequence[Any]) -> Any:
         """One action for each lane; the last one stands for those without."""
         filled = [*actions, *[actions[-1]] * (self.batch - len(actions))]
-        out = create_empty_array(self.action_space, self.batch)
+        out: Any = create_empty_array(self.action_space, self.batch)
         return concatenate(self.action_space, filled, out)
 
     def _final(self, info: dict[str, Any], lane: int) -> tuple[Any, dict[str, Any]] | None:
@@ -148,9 +148,7 @@ class _Lanes:
             final = target._final(info, lane) if ended[lane] else None
             shown = (rows(obs, lane), _lane(info, lane)) if final is None else final
             self.next[lane] += 1
-            record.step(
-                (shown[0], reward[lane], terminated[lane], truncated[lane], shown[1]), None
-            )
+            record.step((shown[0], reward[lane], terminated[lane], truncated[lane], shown[1]), None)
             over = ended[lane] and self.left[lane] > 0
             if over and self.next[lane] < len(self.plays[lane].actions):
                 again = fresh if fresh is not None else (obs, info)

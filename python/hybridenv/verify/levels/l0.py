@@ -47,7 +47,9 @@ def run(pair: Pair, work: Work, tick: Tick) -> L0Result:
 
 
 def _checks(pair: Pair) -> Iterator[Check]:
-    yield same_space("observation space", pair.reference.observation_space, pair.candidate.observation_space)
+    yield same_space(
+        "observation space", pair.reference.observation_space, pair.candidate.observation_space
+    )
     spaces = same_space("action space", pair.reference.action_space, pair.candidate.action_space)
     yield spaces
     for side, target, blame in (
@@ -58,7 +60,7 @@ def _checks(pair: Pair) -> Iterator[Check]:
         if problems is None:
             yield Check(f"{side}: interface", Status.SKIPPED, "no checker for this kind of target")
         else:
-            # A reference is what it is: its blemishes are told, and only the candidate must be clean.
+            # A reference is what it is: its blemishes are told; the candidate must be clean.
             found = Status.FAILED if problems and side == "candidate" else Status.PASSED
             yield Check(f"{side}: interface", found, "; ".join(problems))
         if spaces.status is Status.PASSED or side == "reference":
@@ -106,7 +108,9 @@ def _outside(target: Target, seen: Trajectory) -> str | None:
     if not isinstance(space, gymnasium.spaces.Box) or values is None:
         return None
     if values.dtype != space.dtype or values.shape[1:] != space.shape:
-        return f"got {values.dtype}{list(values.shape[1:])}, expected {space.dtype}{list(space.shape)}"
+        return (
+            f"got {values.dtype}{list(values.shape[1:])}, expected {space.dtype}{list(space.shape)}"
+        )
     with np.errstate(invalid="ignore"):
         bad = ~((values >= space.low) & (values <= space.high))
     if not bad.any():
@@ -115,9 +119,7 @@ def _outside(target: Target, seen: Trajectory) -> str | None:
     return f"step {seen.taken[row]}, obs{index} is {values[row, *index]}, outside of {space}"
 
 
-def same_space(
-    name: str, ours: gymnasium.Space[object], theirs: gymnasium.Space[object]
-) -> Check:
+def same_space(name: str, ours: gymnasium.Space[object], theirs: gymnasium.Space[object]) -> Check:
     """Compare two spaces; that of whole numbers may have any integer type.
 
     Args:
@@ -126,7 +128,9 @@ def same_space(
         theirs: The candidate's.
     """
     same = ours == theirs
-    if isinstance(ours, gymnasium.spaces.Discrete) and isinstance(theirs, gymnasium.spaces.Discrete):
+    if isinstance(ours, gymnasium.spaces.Discrete) and isinstance(
+        theirs, gymnasium.spaces.Discrete
+    ):
         same = (ours.n, ours.start) == (theirs.n, theirs.start)
     status = Status.PASSED if same else Status.FAILED
     return Check(name, status, "" if same else f"reference {ours}, candidate {theirs}")

@@ -27,7 +27,7 @@ MOST_ACTIONS = 40
 """Most actions of a made-up episode."""
 
 
-class Counterexample(Exception):
+class CounterexampleError(Exception):
     """A property does not hold; the message has the arguments and what was seen."""
 
 
@@ -49,7 +49,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L1Result:
         try:
             _try(one, pair.settings.examples, tried)
             checks.append(Check(one.name, Status.PASSED, f"{tried.value} examples"))
-        except Counterexample as found:
+        except CounterexampleError as found:
             counterexamples[one.name] = str(found)
             checks.append(Check(one.name, Status.FAILED, str(found)))
         except KeyboardInterrupt:
@@ -81,7 +81,7 @@ def _try(one: Property, examples: int, tried: _Count) -> None:
     """Look for a counterexample.
 
     Raises:
-        Counterexample: There is one; it is the smallest that hypothesis found.
+        CounterexampleError: There is one; it is the smallest that hypothesis found.
         TargetError: A side is gone.
     """
 
@@ -99,12 +99,12 @@ def _try(one: Property, examples: int, tried: _Count) -> None:
         tried.value += 1
         found = _disagreement(one, arguments)
         if found is not None:
-            raise Counterexample(f"{_called(arguments)}: {found}")
+            raise CounterexampleError(f"{_called(arguments)}: {found}")
 
     try:
         holds()
     except HypothesisException as error:  # a strategy that finds nothing, or a flaky function
-        raise Counterexample(f"{type(error).__name__}: {error}") from error
+        raise CounterexampleError(f"{type(error).__name__}: {error}") from error
 
 
 def _disagreement(one: Property, arguments: tuple[Any, ...]) -> str | None:

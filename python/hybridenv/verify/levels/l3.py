@@ -142,7 +142,10 @@ class _Level:
         different = sum(source.different for source in sources)
         status = Status.PASSED
         if different:
-            status, words = Status.FAILED, f"{different} of {episodes} episodes differ; {self.found}"
+            status, words = (
+                Status.FAILED,
+                f"{different} of {episodes} episodes differ; {self.found}",
+            )
         elif interrupted or not episodes:
             status = Status.INTERRUPTED if interrupted else Status.NOT_SHOWN
             words = f"{episodes} episodes ({steps:,} steps) equal before it was stopped"

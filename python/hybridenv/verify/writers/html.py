@@ -28,7 +28,8 @@ _STYLE = """
   --paper: #14181e; --card: #1c222a; --good: #4cc38a; --bad: #ff7b72; --open: #e3b341;
   --one: #6cb0f5; --two: #f0a35e; } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 system-ui, sans-serif; }
+body { margin: 0; background: var(--paper); color: var(--ink);
+  font: 16px/1.55 system-ui, sans-serif; }
 main { max-width: 900px; margin: 0 auto; padding: 40px 20px 80px; }
 h1 { font-size: 44px; letter-spacing: -0.5px; margin: 0; }
 h2 { margin: 44px 0 12px; font-size: 22px; }
@@ -48,10 +49,12 @@ details { border: 1px solid var(--line); border-radius: 8px; padding: 10px 16px;
 summary { cursor: pointer; font-weight: 600; }
 svg { width: 100%; height: auto; display: block; margin: 12px 0; }
 svg text { fill: var(--soft); font: 13px system-ui, sans-serif; }
-.reference { fill: var(--one); fill-opacity: 0.45; } .candidate { fill: var(--two); fill-opacity: 0.45; }
+.reference { fill: var(--one); fill-opacity: 0.45; }
+.candidate { fill: var(--two); fill-opacity: 0.45; }
 .margin { fill: var(--good); fill-opacity: 0.18; } .axis { stroke: var(--soft); }
 .interval { stroke: var(--ink); fill: var(--ink); stroke-width: 3; }
-.onestep, .free { fill: none; stroke-width: 2; } .onestep { stroke: var(--one); } .free { stroke: var(--two); }
+.onestep, .free { fill: none; stroke-width: 2; }
+.onestep { stroke: var(--one); } .free { stroke: var(--two); }
 .key { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin: 0 6px 0 14px; }
 """
 
@@ -68,9 +71,18 @@ def page(report: Report) -> str:
     names = f"{report.candidate.name} against {report.reference.name}"
     css = report.verdict.value.partition(" ")[0]
     sides = [
-        ("reference", report.reference.name, *_origin(report.reference.version, report.reference.commit)),
-        ("candidate", report.candidate.name, *_origin(report.candidate.version, report.candidate.commit)),
+        (
+            "reference",
+            report.reference.name,
+            *_origin(report.reference.version, report.reference.commit),
+        ),
+        (
+            "candidate",
+            report.candidate.name,
+            *_origin(report.candidate.version, report.candidate.commit),
+        ),
     ]
+    details, early = _table(("", ""), settings(report)), ", interrupted" * report.interrupted
     body = [
         f'<p class="soft">{_text(names)}</p>',
         f'<h1 class="{css}">{_text(report.verdict.value)}</h1>',
@@ -82,9 +94,8 @@ def page(report: Report) -> str:
         *(_level(n, one) for n, one in report.levels.items()),
         "<h2>What this does not show</h2>",
         "<ul>" + "".join(f"<li>{_text(one)}</li>" for one in report.limits) + "</ul>",
-        f"<details><summary>Settings and versions</summary>{_table(('', ''), settings(report))}</details>",
-        f'<p class="soft">{report.seconds:.1f} seconds'
-        f"{', interrupted' if report.interrupted else ''}.</p>",
+        f"<details><summary>Settings and versions</summary>{details}</details>",
+        f'<p class="soft">{report.seconds:.1f} seconds{early}.</p>',
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -111,7 +122,9 @@ def _divergence(report: Report) -> str:
     parts = ["<h2>The first difference</h2>"]
     parts += [f"<p>{_text(line)}</p>" for line in divergence_lines(found)]
     if found.test is not None:
-        parts.append(f"<p>A test that fails as long as it is there:</p><pre>{_text(found.test)}</pre>")
+        parts.append(
+            f"<p>A test that fails as long as it is there:</p><pre>{_text(found.test)}</pre>"
+        )
     return "".join(parts)
 
 
@@ -120,7 +133,9 @@ def _level(n: int, one: LevelResult) -> str:
     if isinstance(one, L1Result):
         parts += [f"<p>{_text(k)}</p><pre>{_text(v)}</pre>" for k, v in one.counterexamples.items()]
     if isinstance(one, L2Result) and one.operations:
-        parts.append(f"<pre>{_text(chr(10).join(one.operations))}</pre><p>{_text(one.difference or '')}</p>")
+        parts.append(
+            f"<pre>{_text(chr(10).join(one.operations))}</pre><p>{_text(one.difference or '')}</p>"
+        )
     if isinstance(one, L3Result) and one.anchored is not None:
         parts.append(_keys(("one", "one step from the reference's state"), ("two", "free run")))
         parts.append(errors_svg(one.anchored))
