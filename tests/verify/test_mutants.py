@@ -17,11 +17,11 @@ from tests.verify.mutants import (
 from hybridenv.verify import Report, Verdict, verify
 
 
-def judged(pairing: Pairing, make: Any, properties: Any = ()) -> Report:
+def judged(pairing: Pairing, make: Any, properties: Any = (), level: int = 3) -> Report:
     return verify(
         pairing.reference,
         make,
-        level=3,
+        level=level,
         episodes=8,
         examples=25,
         max_steps=600,
@@ -46,6 +46,6 @@ def test_there_are_enough_mutants() -> None:
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.make.__name__)
 def test_a_fault_is_found_at_its_level(mutant: Mutant) -> None:
-    report = judged(mutant.pairing, mutant.make, mutant.properties)
+    report = judged(mutant.pairing, mutant.make, mutant.properties, mutant.level)
     assert report.verdict is Verdict.DIFFERENT, str(report)
     assert report.found_by == mutant.level, str(report)

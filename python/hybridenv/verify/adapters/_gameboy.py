@@ -15,7 +15,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from hybridenv.batch import GameBoyBatch
+from hybridenv.batch import GameBoyBatch, Profile
 from hybridenv.cartridge import read_images
 from hybridenv.gym.actions import DEFAULT_ACTIONS, ActionTable
 from hybridenv.oracle.reference import BOOT_FRAMES, build_pyboy, press, shades_of
@@ -72,6 +72,8 @@ class HybridenvGame(_Game):
         **options: As for `_Game`.
     """
 
+    profile: Profile = "pyboy"
+
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.batch = GameBoyBatch(
@@ -79,7 +81,7 @@ class HybridenvGame(_Game):
             1,
             frame_skip=self.frame_skip,
             num_threads=1,
-            profile="pyboy",
+            profile=self.profile,
             model="dmg",
             task=self.task,
         )

@@ -4,6 +4,8 @@ Every pair gets two invariants for free: under any actions the candidate's obser
 their space and its rewards are finite numbers.
 """
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +25,8 @@ from hybridenv.verify._properties import Property
 from hybridenv.verify._record import STOP, Chooser
 from hybridenv.verify._results import Check, L1Result, Status
 
+SHRINK_SECONDS = 20.0
+"""How long a smaller example is looked for."""
 MOST_ACTIONS = 40
 """Most actions of a made-up episode."""
 
@@ -71,10 +75,23 @@ def amount(pair: Pair, work: Work) -> int:
     return len(_invariants(pair)) + len(work.properties)
 
 
-class _Count:
-    """How many examples were tried."""
+class EnoughError(BaseException):
+    """Looking for a smaller example has taken long enough; nothing in between may catch this."""
 
-    value = 0
+
+class _Count:
+    """How many examples were tried, and the last that failed."""
+
+    def __init__(self) -> None:
+        self.value = 0
+        self.found: str | None = None
+        self.until = math.inf
+
+    def failed(self, words: str) -> None:
+        """Note a counterexample; what hypothesis accepts while it shrinks is ever smaller."""
+        if self.found is None:
+            self.until = time.monotonic() + SHRINK_SECONDS
+        self.found = words
 
 
 def _try(one: Property, examples: int, tried: _Count) -> None:
@@ -96,13 +113,18 @@ def _try(one: Property, examples: int, tried: _Count) -> None:
     )
     @given(one.strategy)
     def holds(arguments: tuple[Any, ...]) -> None:
+        if time.monotonic() > tried.until:
+            raise EnoughError
         tried.value += 1
         found = _disagreement(one, arguments)
         if found is not None:
-            raise CounterexampleError(f"{_called(arguments)}: {found}")
+            tried.failed(f"{_called(arguments)}: {found}")
+            raise CounterexampleError(tried.found)
 
     try:
         holds()
+    except EnoughError:
+        raise CounterexampleError(tried.found) from None
     except HypothesisException as error:  # a strategy that finds nothing, or a flaky function
         raise CounterexampleError(f"{type(error).__name__}: {error}") from error
 

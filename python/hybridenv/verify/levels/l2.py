@@ -6,6 +6,8 @@ where both sides have states, going back to an earlier one. After every operatio
 show the same.
 """
 
+import math
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -33,6 +35,8 @@ from hybridenv.verify.levels.l1 import actions_of
 
 OPERATIONS = 50
 """Most operations of a sequence."""
+SHRINK_SECONDS = 20.0
+"""How long a shorter sequence is looked for."""
 INJECTED = 10
 """Episodes whose states are injected."""
 INJECTED_STEPS = 200
@@ -72,7 +76,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L2Result:
     except KeyboardInterrupt:
         words = f"interrupted after {log.count} operations"
         return L2Result(Status.INTERRUPTED, words, tuple(checks))
-    operations = tuple(log.last) if difference else ()
+    operations = tuple(log.shortest) if difference else ()
     bad = next((check for check in checks if check.status is Status.FAILED), None)
     counts = {"sequences": log.sequences, "operations": log.count}
     if bad is None:
@@ -96,21 +100,37 @@ def amount(pair: Pair, work: Work) -> int:
     return 2
 
 
+class EnoughError(BaseException):
+    """Looking for a shorter sequence has taken long enough; nothing in between may catch this."""
+
+
 class _Log:
-    """Operations of the last sequence, and how many there were in all."""
+    """Operations of this sequence, how many there were in all, and the shortest that failed."""
 
     def __init__(self) -> None:
         self.last: list[str] = []
+        self.shortest: list[str] = []
+        self.difference: str | None = None
         self.count = 0
         self.sequences = 0
+        self._until = math.inf
 
     def add(self, words: str) -> None:
         self.last.append(words)
         self.count += 1
 
     def begin(self) -> None:
+        if time.monotonic() > self._until:
+            raise EnoughError("no shorter sequence in time")
         self.last = []
         self.sequences += 1
+
+    def failed(self, words: str) -> None:
+        """Note that the operations of this sequence end in a difference."""
+        if self.difference is None:
+            self._until = time.monotonic() + SHRINK_SECONDS
+        if self.difference is None or len(self.last) <= len(self.shortest):
+            self.shortest, self.difference = list(self.last), words
 
 
 def _sequences(pair: Pair, log: _Log) -> str | None:
@@ -131,8 +151,8 @@ def _sequences(pair: Pair, log: _Log) -> str | None:
                 print_blob=False,
             ),
         )
-    except ApartError as found:  # hypothesis plays the shortest sequence last
-        return str(found)
+    except (ApartError, EnoughError) as found:
+        return log.difference or str(found)
     except HypothesisException as error:
         return f"not the same twice: {type(error).__name__}: {error}"
     return None
@@ -190,6 +210,7 @@ def _machine(pair: Pair, log: _Log) -> type[RuleBasedStateMachine]:
             other = theirs.do(follow, reset)
             found = first_difference(one, other, pair.settings.rules)
             if found is not None:
+                log.failed(found.values)
                 raise ApartError(found.values)
             self.over = one.ended
             self.mask = one.columns["mask"][-1] if "mask" in one.columns else None
