@@ -31,6 +31,11 @@ def answer(cart: Cart, request: dict[str, object]) -> dict[str, object]:
     return {"error": f"no method {request['method']}"}
 
 
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     cart, mood = Cart(), sys.argv[1] if len(sys.argv) > 1 else ""
     for line in sys.stdin:
@@ -43,12 +48,12 @@ def main() -> None:
             if mood == "die":
                 sys.exit(3)
             if mood == "mumble":
-                print("hm", flush=True)
+                say("hm")
                 continue
             if mood == "raise" and cart.steps == 2:
-                print(json.dumps({"error": "OverflowError: too far"}), flush=True)
+                say(json.dumps({"error": "OverflowError: too far"}))
                 continue
-        print(json.dumps(answer(cart, request)), flush=True)
+        say(json.dumps(answer(cart, request)))
 
 
 if __name__ == "__main__":

@@ -107,8 +107,16 @@ COMPONENTS = (
     component("timer", timer, st.integers(0, 7), byte, byte, turn, few),
     component("joypad", joypad, st.sampled_from((0x00, 0x10, 0x20, 0x30)), turn, masks=byte),
     component("cartridge banks", bank, byte, st.integers(0, 3), st.integers(0, 1)),
-    component("PPU line", line, st.sampled_from((0x80, 0x91, 0xB3)), byte, st.sampled_from((0, 0x08, 0x20, 0x40)), turn, few),
-)  # fmt: skip
+    component(
+        "PPU line",
+        line,
+        st.sampled_from((0x80, 0x91, 0xB3)),
+        byte,
+        st.sampled_from((0, 0x08, 0x20, 0x40)),
+        turn,
+        few,
+    ),
+)
 
 
 @pytest.mark.parametrize("one", COMPONENTS, ids=lambda one: one.name)

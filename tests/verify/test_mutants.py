@@ -1,5 +1,6 @@
 """Every fault is found at the level that should find it, and no sound version is blamed."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,16 @@ def test_there_are_enough_mutants() -> None:
     assert len(MUTANTS) >= 24
     assert len({mutant.pairing.name for mutant in MUTANTS}) >= 3
     assert {mutant.level for mutant in MUTANTS} == {0, 1, 2, 3}
+
+
+def test_the_documentation_has_every_mutant_and_no_other() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "verify.md").read_text(encoding="utf-8")
+    rows = [
+        line
+        for line in page.splitlines()
+        if line.endswith(("| L0 |", "| L1 |", "| L2 |", "| L3 |"))
+    ]
+    assert rows == [f"| {one.pairing.name} | {one.fault} | L{one.level} |" for one in MUTANTS]
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.make.__name__)

@@ -1,4 +1,4 @@
-"""The tutorial's pairs: Gymnasium's CartPole and MountainCar against the versions that it writes."""
+"""The tutorial's pairs: Gymnasium's CartPole and MountainCar against those that it writes."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ def test_the_examples_equal_gymnasiums(
     report = verify(reference, candidate, tol={"obs": tol}, examples=20, **shared)
     assert report.verdict is Verdict.EQUAL, str(report)
 
-    # A trained policy's long episodes let a rounding error grow; one step at a time shows its size.
+    # Long episodes let a rounding error grow; one step at a time shows its size.
     anchored = verify(
         reference,
         candidate,
