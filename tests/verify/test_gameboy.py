@@ -66,7 +66,7 @@ def found(side: Callable[[bytes], Any], rom: bytes, mask: int = 0) -> bytes:
         shot = [machine.frame(mask) for _ in range(FRAMES)][-1]
     finally:
         machine.close()
-    return bytes(shot.wram[:ROOM]) + shot.registers + shot.clock.to_bytes(8, "big")
+    return bytes(shot.wram[:ROOM]) + bytes(shot.registers) + int(shot.clock).to_bytes(8, "big")
 
 
 def timer(tac: int, tma: int, tima: int, turns: int, nops: int) -> bytes:

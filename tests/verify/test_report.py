@@ -60,7 +60,8 @@ def test_json_keeps_the_published_schema(name: str) -> None:
 
 def test_the_schema_refuses_something_else() -> None:
     data = json.loads(reports()["equal"].to_json())
-    for spoil in ({"verdict": "MAYBE"}, {"extra": 1}, {"limits": []}):
+    spoils: tuple[dict[str, Any], ...] = ({"verdict": "MAYBE"}, {"extra": 1}, {"limits": []})
+    for spoil in spoils:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**data, **spoil}, schema())
 

@@ -28,7 +28,7 @@ class Settings:
         seeds: Seeds of the episodes themselves; `None` derives as many as there are episodes.
         max_steps: Most steps of an episode.
         examples: Examples of each property and sequences of operations.
-        shrink: Look for a short sequence of actions where both sides differ.
+        shrink: Look for short examples, operations and actions where both sides differ.
         anchor: Judge numbers by the error of one step from the reference's state, not by that of
             a whole episode, which grows by itself where a system is chaotic.
         margin: Difference of mean returns that counts as none.

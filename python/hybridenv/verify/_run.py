@@ -79,7 +79,7 @@ def verify(
         paired: Pair returns by policy and evaluation seed at level 4.
         anchor: At level 3, put the candidate into the reference's state before each step, so that
             a tolerance means the error of one step.
-        shrink: Look for a short sequence of actions where both sides differ.
+        shrink: Look for short examples, operations and actions where both sides differ.
         isolate: Run the candidate in a process that cannot import the reference's package. `None`
             does so where it is named by a text.
         timeout: Seconds that an isolated candidate may take for one answer, such as an episode.

@@ -51,7 +51,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L1Result:
     for one in (*_invariants(pair), *work.properties):
         tried = _Count()
         try:
-            _try(one, pair.settings.examples, tried)
+            _try(one, pair.settings.examples, tried, pair.settings.shrink)
             checks.append(Check(one.name, Status.PASSED, f"{tried.value} examples"))
         except CounterexampleError as found:
             counterexamples[one.name] = str(found)
@@ -75,6 +75,11 @@ def amount(pair: Pair, work: Work) -> int:
     return len(_invariants(pair)) + len(work.properties)
 
 
+def phases(smaller: bool) -> tuple[Phase, ...]:
+    """What hypothesis is to do: make examples up and, where wanted, look for smaller ones."""
+    return (Phase.generate, Phase.shrink) if smaller else (Phase.generate,)
+
+
 class EnoughError(BaseException):
     """Looking for a smaller example has taken long enough; nothing in between may catch this."""
 
@@ -94,7 +99,7 @@ class _Count:
         self.found = words
 
 
-def _try(one: Property, examples: int, tried: _Count) -> None:
+def _try(one: Property, examples: int, tried: _Count, smaller: bool = True) -> None:
     """Look for a counterexample.
 
     Raises:
@@ -107,7 +112,7 @@ def _try(one: Property, examples: int, tried: _Count) -> None:
         deadline=None,
         derandomize=True,
         database=None,
-        phases=(Phase.generate, Phase.shrink),
+        phases=phases(smaller),
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
     )

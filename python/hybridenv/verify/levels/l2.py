@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.errors import HypothesisException
 from hypothesis.stateful import (
@@ -31,7 +31,7 @@ from hybridenv.verify._plan import Pair, Tick, Work
 from hybridenv.verify._record import STOP, Recorder, RemoteError, Trajectory, inject
 from hybridenv.verify._results import Check, L2Result, Status
 from hybridenv.verify._target import Target
-from hybridenv.verify.levels.l1 import actions_of
+from hybridenv.verify.levels.l1 import actions_of, phases
 
 OPERATIONS = 50
 """Most operations of a sequence."""
@@ -145,7 +145,7 @@ def _sequences(pair: Pair, log: _Log) -> str | None:
                 deadline=None,
                 derandomize=True,
                 database=None,
-                phases=(Phase.generate, Phase.shrink),
+                phases=phases(pair.settings.shrink),
                 suppress_health_check=list(HealthCheck),
                 report_multiple_bugs=False,
                 print_blob=False,
