@@ -195,7 +195,7 @@ class FunctionalTarget(Target):
                 f"{', '.join(f.name for f in dataclasses.fields(state))}; or give import_state"
             )
         return dataclasses.replace(
-            state, **{name: _like(values[name], getattr(state, name)) for name in known}
+            state, **{name: cast_like(values[name], getattr(state, name)) for name in known}
         )
 
     def _fresh(self, key: Array) -> Any:
@@ -328,11 +328,16 @@ def _drawn(draws: Draws, like: Any) -> Any:
     if expected != shape:
         raise TargetError(f"set_chance: got draws of the form {shape}, expected {expected}")
     return jax.tree.unflatten(
-        shape, [_like(a, b) for a, b in zip(given, jax.tree.leaves(like), strict=True)]
+        shape, [cast_like(a, b) for a, b in zip(given, jax.tree.leaves(like), strict=True)]
     )
 
 
-def _like(value: Any, leaf: Any) -> Any:
+def cast_like(value: Any, leaf: Any) -> NDArray[Any]:
+    """Give an array the dtype of another.
+
+    Raises:
+        TargetError: Their shapes differ.
+    """
     given = np.asarray(value)
     if given.shape != jnp.shape(leaf):
         raise TargetError(f"state: got shape {given.shape}, expected {jnp.shape(leaf)}")

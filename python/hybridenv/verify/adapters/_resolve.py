@@ -82,9 +82,7 @@ def adapt(made: Any, name: str | None = None) -> Target:
 
         return VectorTarget(env, identity)
     if callable(getattr(env, "observation_space", None)):
-        from hybridenv.verify.adapters._functional import FunctionalTarget
-
-        return FunctionalTarget(env, params, identity)
+        return _functional(env, params, identity)
     lacks = [
         n for n in ("observation_space", "action_space", "reset", "step") if not hasattr(env, n)
     ]
@@ -93,9 +91,24 @@ def adapt(made: Any, name: str | None = None) -> Target:
             f"target {identity.name!r}: got {type(made).__name__} without {', '.join(lacks)}, "
             "expected an environment of Gymnasium or of hybridenv.envs, or one with these methods"
         )
+    inner = getattr(env, "unwrapped", env)
+    if "gymnasium.envs.mujoco.mujoco_env" in {base.__module__ for base in type(inner).__mro__}:
+        from hybridenv.verify.adapters._mujoco import MujocoTarget
+
+        return MujocoTarget(env, identity)
     from hybridenv.verify.adapters._gymnasium import GymTarget
 
     return GymTarget(env, identity)
+
+
+def _functional(env: Any, params: Any, identity: Identity) -> Target:
+    if type(env).__module__.startswith("hybridenv.envs.locomotion."):
+        from hybridenv.verify.adapters._planar import PlanarTarget
+
+        return PlanarTarget(env, params, identity)
+    from hybridenv.verify.adapters._functional import FunctionalTarget
+
+    return FunctionalTarget(env, params, identity)
 
 
 def identify(env: Any, name: str) -> Identity:
