@@ -82,6 +82,12 @@ def test_a_wrapper_is_rejected_however_it_comes_by_the_reference(candidate: str)
     assert "closed to the candidate" in report.reason
 
 
+def test_a_candidate_in_the_module_of_the_reference_is_told_to_move() -> None:
+    report = verify(f"{SIDES}:Counter", f"{SIDES}:Counting", levels=[0])
+    assert report.verdict is Verdict.ERROR
+    assert "put it into another module" in report.reason
+
+
 def test_the_reference_itself_is_no_candidate() -> None:
     assert verify(REFERENCE, REFERENCE, levels=[0]).verdict is Verdict.ERROR
 

@@ -89,6 +89,17 @@ def test_transfer(candidate: str, margin: str, code: int) -> None:
     assert ran.returncode == code, ran.stdout + ran.stderr
 
 
+def test_modules_of_the_current_folder_are_found(tmp_path: Path) -> None:
+    module = "import gymnasium\ndef make(): return gymnasium.make('CartPole-v1')\n"
+    (tmp_path / "mine.py").write_text(module, encoding="utf-8")
+    script = Path(sys.executable).with_name("hybridenv")
+    ran = subprocess.run(
+        [script, "verify", "mine:make", "gym:CartPole-v1", "--level", "0", "--no-isolate"],
+        capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
 def test_bench_measures_two_targets() -> None:
     ran = command(
         "bench", REFERENCE, f"{CART}:make", "--batch", "1,4", "--seconds", "0.1", "--json"

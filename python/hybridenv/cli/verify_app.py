@@ -219,6 +219,7 @@ def bench_pair(reference: str, candidate: str, batch: str, seconds: float, as_js
     """Measure both sides in turn; `hybridenv bench` with two targets."""
     from hybridenv.cli.verify import measure
 
+    _see_this_folder()
     try:
         measure(reference, candidate, batch, seconds, as_json)
     except (HybridEnvError, OSError) as error:
@@ -230,9 +231,16 @@ def _finish(options: Callable[[], dict[str, Any]], **wanted: Any) -> None:
     """Run, and leave with the exit code; an error is a message and 2."""
     from hybridenv.cli.verify import Wanted, run
 
+    _see_this_folder()
     try:
         code = run(Wanted(options=options(), **wanted))
     except (HybridEnvError, OSError) as error:
         err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
         code = 2
     sys.exit(code)
+
+
+def _see_this_folder() -> None:
+    """Let targets be modules of the current folder, as `python -m` does."""
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))

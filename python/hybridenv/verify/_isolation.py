@@ -35,6 +35,9 @@ def modules_to_block(reference: Identity, candidate: str) -> tuple[str, ...]:
         Names of modules; whatever is below one is meant too. It is the whole package of the
         reference, unless that is Gymnasium or hybridenv, which the candidate needs for its spaces,
         or the candidate's own package: then it is as much of it as the reference lies in.
+
+    Raises:
+        WrapperError: The candidate lies in the reference's own module.
     """
     blocked = []
     own = candidate.partition(":")[0].partition(".")[0]
@@ -46,6 +49,12 @@ def modules_to_block(reference: Identity, candidate: str) -> tuple[str, ...]:
             blocked.append(module)
         else:
             blocked.append(package)
+    home = candidate.partition(":")[0]
+    if home in blocked:
+        raise WrapperError(
+            f"candidate {candidate!r}: lies in the module of the reference {reference.name!r}, "
+            "which is closed to it; put it into another module, or do without isolation"
+        )
     return tuple(dict.fromkeys(blocked))
 
 
