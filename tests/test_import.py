@@ -106,6 +106,8 @@ def test_version_is_that_of_the_native_module() -> None:
     [
         ("gymnasium", "import hybridenv.gym", "gym"),
         ("jax", "import hybridenv.envs", "jax"),
+        ("gymnasium", "from hybridenv.verify import verify", "verify"),
+        ("scipy", "from hybridenv.verify import tost", "verify"),
         ("jax", "import hybridenv; hybridenv.make('pong')", "jax"),
         ("gymnasium", "import hybridenv.envs as e; e.Discrete(3).to_gymnasium()", "gym"),
     ],

@@ -138,3 +138,15 @@ class DivergedError(HybridEnvError, ArithmeticError):
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+
+class TargetError(HybridEnvError, RuntimeError):
+    """An environment that is to be verified cannot be found, made, or played any further."""
+
+
+class WrapperError(TargetError):
+    """A candidate needs the package of the reference, so it may be nothing but a wrapper of it."""
+
+
+class NotEquivalentError(HybridEnvError, AssertionError):
+    """Two environments were not shown to be equal; the message has the verdict and its reason."""

@@ -20,6 +20,7 @@ from hybridenv.cli.play import play as run_play
 from hybridenv.cli.train import Train
 from hybridenv.cli.train import profile as run_profile
 from hybridenv.cli.train import train as run_train
+from hybridenv.cli.verify_app import add_commands, bench_pair
 from hybridenv.errors import HybridEnvError
 from hybridenv.oracle.lockstep import Kind
 
@@ -111,7 +112,15 @@ def play(
 
 @app.command()
 def bench(
-    rom: Rom = None,
+    rom: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[ROM | REF CAND]",
+            help="A Game Boy ROM, the embedded game without it; or two targets as for verify.",
+            show_default=False,
+        ),
+    ] = None,
+    candidate: Annotated[str | None, typer.Argument(hidden=True)] = None,
     n: Annotated[
         list[int] | None,
         typer.Option("--n", min=1, help="Number of machines; may be repeated. [default: 128]"),
@@ -126,16 +135,25 @@ def bench(
     obs: Annotated[
         Literal["shades", "rgb", "packed"], typer.Option(help="Kind of observation.")
     ] = "shades",
+    batch: Annotated[
+        str, typer.Option(help="With two targets: episodes handed over in one call.")
+    ] = "1,32,128",
     seconds: Annotated[float, typer.Option(min=0.01, help="Time for each measurement.")] = 2.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     profile: Profile = "hardware",
     model: Model = "auto",
     seed: Seed = 0,
 ) -> None:
-    """Measure env-steps and frames a second, with random buttons."""
+    """Measure env-steps and frames a second, with random buttons; or compare two targets.
+
+    The options of Game Boys (--n, --threads and so on) have no meaning for two targets.
+    """
+    if rom is not None and candidate is not None:
+        bench_pair(rom, candidate, batch, seconds, as_json)
+        return
     run_bench(
         Bench(
-            rom=rom,
+            rom=None if rom is None else Path(rom),
             sizes=n or [128],
             threads=threads or [1, None],
             frame_skip=frame_skip,
@@ -271,6 +289,9 @@ def profile_training(
 ) -> None:
     """Measure how an iteration divides into environment, policy, learning and transfer."""
     run_profile(env, params, n_envs, folder, seed)
+
+
+add_commands(app)
 
 
 def run() -> None:

@@ -134,6 +134,18 @@ def press(emulator: Any, held: int, mask: int) -> None:
         (emulator.button_press if pressed else emulator.button_release)(name)
 
 
+def shades_of(pixels: Shades) -> Shades:
+    """Return the shades of a picture in PyBoy's default palette.
+
+    Args:
+        pixels: uint8[144, 160, 3 or more], as PyBoy's screen has them.
+
+    Returns:
+        uint8[144, 160], 0 (lightest) to 3; 255 for a colour that is not in the palette.
+    """
+    return _SHADE_OF_RED[pixels[:, :, 0]]
+
+
 class PyBoySide:
     """PyBoy, from the first frame that its game code runs in.
 
@@ -163,7 +175,7 @@ class PyBoySide:
         pixels = self.emulator.screen.ndarray
         r = self.emulator.register_file
         return Snapshot(
-            screen=pixels[:, :, :3] >> 3 if self._color else _SHADE_OF_RED[pixels[:, :, 0]],
+            screen=pixels[:, :, :3] >> 3 if self._color else shades_of(pixels),
             wram=bytes(memory[0xC000:0xE000]),
             hram=bytes(memory[0xFF80:0x10000]),
             vram=bytes(memory[0x8000:0xA000]),

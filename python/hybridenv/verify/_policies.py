@@ -1,0 +1,119 @@
+"""Policies by name: functions of a module, and checkpoints of `hybridenv.train`."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hybridenv.errors import ArgumentError, MissingDependencyError
+from hybridenv.verify._actions import Policy
+
+
+def load_policy(place: str) -> Policy:
+    """Load one policy.
+
+    Args:
+        place: `module:function`, where the function returns a `Policy`; or the folder of a
+            training run, whose newest checkpoint plays greedily (with several seeds, the first).
+
+    Returns:
+        The policy.
+
+    Raises:
+        ArgumentError: There is no such thing.
+        CheckpointError: The checkpoint is damaged.
+    """
+    if Path(place).is_dir():
+        return next(iter(_of_run(Path(place)).values()))
+    module, colon, member = place.partition(":")
+    if not (colon and module and member):
+        raise ArgumentError(f"policy: got {place!r}, expected module:function or a folder of a run")
+    try:
+        made = getattr(import_module(module), member)()
+    except (ImportError, AttributeError) as error:
+        raise ArgumentError(f"policy {place!r}: {type(error).__name__}: {error}") from error
+    if not isinstance(made, Policy):
+        raise ArgumentError(f"policy {place!r}: got {type(made).__name__} without act(obs, key)")
+    return made
+
+
+def load_policies(folder: Path | str) -> dict[str, Policy]:
+    """Load every policy of a folder.
+
+    Args:
+        folder: The folder of a training run, or one whose folders are training runs.
+
+    Returns:
+        Policies by name; a run of several seeds gives one for each.
+
+    Raises:
+        ArgumentError: There is no run in it.
+        CheckpointError: A checkpoint is damaged.
+    """
+    place = Path(folder)
+    runs = [place] if _is_run(place) else sorted(p for p in _folders(place) if _is_run(p))
+    if not runs:
+        raise ArgumentError(f"policies: got {place}, expected a folder with training runs")
+    return {name: one for run in runs for name, one in _of_run(run).items()}
+
+
+class CheckpointPolicy:
+    """A network of `hybridenv.train` that always takes its likeliest action.
+
+    Args:
+        network: The network.
+        params: Its parameters, of one seed.
+    """
+
+    def __init__(self, network: Any, params: Any) -> None:
+        import jax
+
+        from hybridenv.train.games import clipped
+
+        self._network, self._carry = network, network.initial(1)
+
+        def choose(obs: Any, carry: Any) -> Any:
+            distribution, _, carry = network.step(params, network.obs.look(obs), carry)
+            return clipped(distribution.mode(), network.action), carry
+
+        self._choose: Callable[[Any, Any], Any] = jax.jit(choose)
+
+    def begin(self) -> None:
+        """Forget the episode before."""
+        self._carry = self._network.initial(1)
+
+    def act(self, obs: Any, key: int) -> Any:
+        """Choose an action; the key is not needed."""
+        del key
+        action, self._carry = self._choose(np.asarray(obs)[None], self._carry)
+        return np.asarray(action)[0]
+
+
+def _of_run(folder: Path) -> dict[str, Policy]:
+    try:
+        from hybridenv.train.run import load
+    except ImportError as error:
+        raise MissingDependencyError(
+            "policies of training runs need JAX and flax: pip install 'hybridenv[train]'"
+        ) from error
+    import jax
+
+    config, network, params = load(folder)
+    if config.n_seeds == 1:
+        return {folder.name: CheckpointPolicy(network, params)}
+    return {
+        f"{folder.name}/{i}": CheckpointPolicy(
+            network, jax.tree.map(lambda leaf, i=i: leaf[i], params)
+        )
+        for i in range(config.n_seeds)
+    }
+
+
+def _is_run(folder: Path) -> bool:
+    return (folder / "checkpoints").is_dir()
+
+
+def _folders(place: Path) -> list[Path]:
+    return [path for path in place.iterdir() if path.is_dir()] if place.is_dir() else []

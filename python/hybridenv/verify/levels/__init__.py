@@ -1,0 +1,1 @@
+"""The five levels, one module each: `run(pair, work, tick)` returns a frozen result."""

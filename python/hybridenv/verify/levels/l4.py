@@ -1,0 +1,147 @@
+"""L4: policies earn the same on both sides, shown by an equivalence test with a fixed margin.
+
+Every policy plays the same evaluation seeds on both sides; returns are paired by policy and
+evaluation seed.
+"""
+
+from hybridenv.errors import ArgumentError, TargetError
+from hybridenv.verify._actions import Policy, episode_seeds, policy_chooser
+from hybridenv.verify._plan import Pair, Tick, Work
+from hybridenv.verify._record import Trajectory, drive
+from hybridenv.verify._results import Check, Equivalence, L4Result, Status
+from hybridenv.verify._statistics import tost
+
+Returns = dict[str, tuple[list[float], list[float]]]
+
+STATUS = {
+    "IDENTICAL": Status.PASSED,
+    "EQUIVALENT": Status.PASSED,
+    "DIFFERENT": Status.FAILED,
+    "NOT SHOWN": Status.NOT_SHOWN,
+}
+
+
+def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
+    """Let every policy play on both sides, then test.
+
+    Args:
+        pair: Both sides.
+        work: The policies.
+        tick: Told of every pair of episodes.
+
+    Returns:
+        The result. Ctrl-C ends it early with the pairs that were played.
+
+    Raises:
+        ArgumentError: There is no margin.
+        TargetError: A side or a policy fails.
+    """
+    if pair.settings.margin is None:
+        raise ArgumentError("margin: got none, expected one, fixed before you look")
+    returns: Returns = {name: ([], []) for name in work.policies}
+    interrupted = False
+    steps = 0
+    try:
+        for name, policy in work.policies.items():
+            for seed in episode_seeds(pair.settings.seed, "L4", pair.settings.episodes):
+                ours, theirs = play_both(pair, policy, name, seed)
+                for side, seen in zip(returns[name], (ours, theirs), strict=True):
+                    side.append(seen.total)
+                steps += ours.steps + theirs.steps
+                tick(1)
+    except KeyboardInterrupt:
+        interrupted = True
+    return _result(pair, returns, steps, interrupted)
+
+
+def amount(pair: Pair, work: Work) -> int:
+    """Return how many pairs of episodes there are."""
+    return len(work.policies) * pair.settings.episodes
+
+
+def play_both(pair: Pair, policy: Policy, name: str, seed: int) -> tuple[Trajectory, Trajectory]:
+    """Play one evaluation seed on both sides.
+
+    Args:
+        pair: Both sides.
+        policy: Who plays.
+        name: Its name, for messages.
+        seed: The seed of the episode and of the policy's keys.
+
+    Returns:
+        What was seen on each side.
+
+    Raises:
+        TargetError: A side or the policy raises.
+    """
+    chance, most = pair.settings.chance, pair.settings.max_steps
+    _, ours = drive(
+        pair.reference,
+        seed,
+        policy_chooser(policy, seed),
+        max_steps=most,
+        keep_states=chance == "inject",
+        keep_tape=chance == "tape",
+    )
+    _, theirs = drive(
+        pair.candidate,
+        seed,
+        policy_chooser(policy, seed),
+        max_steps=most,
+        start=ours.states[0] if ours.states else None,
+        tape=ours.tape,
+    )
+    for side, seen in (("reference", ours), ("candidate", theirs)):
+        if seen.error is not None:
+            raise TargetError(
+                f"policy {name!r} on the {side}, seed {seed}, step {seen.steps + 1}: {seen.error}"
+            )
+    return ours, theirs
+
+
+def _result(pair: Pair, returns: Returns, steps: int, interrupted: bool) -> L4Result:
+    tests: dict[str, Equivalence] = {}
+    whole: tuple[list[float], list[float]] = ([], [])
+    for name, (ours, theirs) in returns.items():
+        n = min(len(ours), len(theirs))
+        whole[0].extend(ours[:n])
+        whole[1].extend(theirs[:n])
+        if n >= 2:
+            tests[name] = _test(pair, ours[:n], theirs[:n])
+    counts = {"policies": len(returns), "pairs": len(whole[0]), "steps": steps}
+    if len(whole[0]) < 2:
+        status = Status.INTERRUPTED if interrupted else Status.NOT_SHOWN
+        words = f"{len(whole[0])} pairs of episodes are too few for a test"
+        return L4Result(status, words, counts=counts, returns=returns)
+    test = _test(pair, *whole)
+    status = STATUS[test.outcome]
+    if interrupted:
+        status = Status.INTERRUPTED
+    checks = tuple(
+        Check(name, STATUS[one.outcome], f"{one.outcome}, {_words(one)}")
+        for name, one in tests.items()
+    )
+    return L4Result(
+        status,
+        f"{test.outcome}: {_words(test)}",
+        checks,
+        counts=counts,
+        test=test,
+        by_policy=tests,
+        returns=returns,
+    )
+
+
+def _test(pair: Pair, ours: list[float], theirs: list[float]) -> Equivalence:
+    margin = pair.settings.margin or 0.0
+    return tost(ours, theirs, margin, alpha=pair.settings.alpha, paired=pair.settings.paired)
+
+
+def _words(test: Equivalence) -> str:
+    if test.outcome == "IDENTICAL":
+        return f"all {test.n} paired returns are the same number"
+    needed = "" if test.n_for_power is None else f", {test.n_for_power:,} needed for 90 % power"
+    return (
+        f"difference {test.difference:+.4g} in {test.low:+.4g} to {test.high:+.4g}, margin "
+        f"±{test.margin:g}, p = {test.p_tost:.3g}, n = {test.n:,}{needed}"
+    )

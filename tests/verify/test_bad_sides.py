@@ -1,0 +1,182 @@
+"""What a user can get wrong gets a verdict or an error in words, never a traceback."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.verify.cartpole import Cart
+from tests.verify.sides import Counter, Counting, Endless
+
+from hybridenv.errors import ArgumentError, NotEquivalentError
+from hybridenv.verify import Verdict, assert_equivalent, replay, verify
+
+REFERENCE = "gym:CartPole-v1"
+SIDES = "tests.verify.sides"
+
+
+@pytest.mark.parametrize(
+    ("candidate", "words"),
+    [
+        ("nonsense", "expected gym:ID"),
+        ("gym:NoSuchGame-v0", "cannot be made"),
+        ("no_such_module:make", "no module 'no_such_module'"),
+        (f"{SIDES}:nothing", "has no 'nothing'"),
+        (f"{SIDES}:not_an_environment", "got int without observation_space"),
+        (f"{SIDES}:broken", "OSError: no such simulator"),
+        ("hybridenv:chess/jax", "expected one of hybridenv:"),
+        ("cmd:no-such-program", "cannot be started"),
+        ("gymvec:CartPole-v1?num_envs=2", "closed to the candidate"),
+    ],
+)
+def test_a_target_that_cannot_be_made_is_an_error(candidate: str, words: str) -> None:
+    report = verify(REFERENCE, candidate, levels=[0])
+    assert report.verdict is Verdict.ERROR
+    assert report.exit_code == 2
+    assert words in report.reason
+
+
+def test_an_unknown_reference_is_an_error() -> None:
+    report = verify("gym:NoSuchGame-v0", Cart, levels=[0])
+    assert report.exit_code == 2
+    assert "NoSuchGame" in report.reason
+
+
+def test_a_candidate_that_hangs_is_ended() -> None:
+    report = verify(REFERENCE, f"{SIDES}:Hanging", levels=[3], episodes=1, timeout=2)
+    assert report.exit_code == 2
+    assert "hangs: no answer to 'rollouts' within 2 seconds" in report.reason
+
+
+def test_a_candidate_that_dies_is_told_from_one_that_differs() -> None:
+    report = verify(REFERENCE, f"{SIDES}:Dying", levels=[3], episodes=1)
+    assert report.exit_code == 2
+    assert "its process ended during 'rollouts' (exit code 7)" in report.reason
+
+
+def test_a_candidate_that_raises_differs_where_it_raises() -> None:
+    report = verify(REFERENCE, f"{SIDES}:Raising", levels=[3], episodes=2)
+    assert report.verdict is Verdict.DIFFERENT
+    found = report.first_divergence
+    assert found is not None
+    assert (found.column, found.step) == ("error", 4)
+    assert found.candidate == "ZeroDivisionError: three steps are enough"
+
+
+def test_a_candidate_that_is_not_the_same_twice_fails_the_first_level() -> None:
+    report = verify(REFERENCE, f"{SIDES}:Moody", levels=[0])
+    assert report.verdict is Verdict.DIFFERENT
+    assert "candidate: repeats under a seed: not deterministic" in report.reason
+
+
+def test_a_reference_that_is_not_the_same_twice_shows_nothing() -> None:
+    from tests.verify.sides import Moody
+
+    report = verify(Moody, Cart, levels=[0])
+    assert report.verdict is Verdict.ERROR
+
+
+@pytest.mark.parametrize("candidate", ["LateWrapper", "FileWrapper"])
+def test_a_wrapper_is_rejected_however_it_comes_by_the_reference(candidate: str) -> None:
+    report = verify(REFERENCE, f"{SIDES}:{candidate}", level=3, episodes=2, examples=5)
+    assert report.verdict is Verdict.ERROR
+    assert "closed to the candidate" in report.reason
+
+
+def test_a_candidate_in_the_module_of_the_reference_is_told_to_move() -> None:
+    report = verify(f"{SIDES}:Counter", f"{SIDES}:Counting", levels=[0])
+    assert report.verdict is Verdict.ERROR
+    assert "put it into another module" in report.reason
+
+
+def test_the_reference_itself_is_no_candidate() -> None:
+    assert verify(REFERENCE, REFERENCE, levels=[0]).verdict is Verdict.ERROR
+
+
+def test_episodes_that_never_end_are_cut_and_said_to_be() -> None:
+    report = verify(Endless, Endless, levels=[3], episodes=2, max_steps=50)
+    assert report.verdict is Verdict.EQUAL
+    assert any("2 of 2 episodes did not end within 50 steps" in one for one in report.limits)
+
+
+def test_spaces_that_differ_end_it_at_once() -> None:
+    report = verify(REFERENCE, Counter, level=3)
+    assert report.verdict is Verdict.DIFFERENT
+    assert list(report.levels) == [0]
+    assert "space" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"level": 4}, "margin: got none"),
+        ({"level": 4, "margin": 1.0}, "policies: got none"),
+        ({"level": 5}, "level: got 5"),
+        ({"levels": []}, "levels: got none"),
+        ({"episodes": 0}, "episodes: got 0"),
+        ({"tol": {"obs": -1}}, "tol"),
+        ({"tol": {"terminated": 1}}, "got a tolerance for 'terminated'"),
+        ({"ignore": ["colour"]}, "ignore: got 'colour'"),
+        ({"chance": "luck"}, "chance: got 'luck'"),
+        ({"actions": ["best"]}, "actions: got 'best'"),
+        ({"actions": ["policy:nothing"]}, "policy: got 'nothing'"),
+        ({"alpha": 0.9}, "alpha: got 0.9"),
+        ({"isolate": True}, "isolate: got a candidate"),
+        ({"seeds": [-1]}, "seeds: got -1"),
+    ],
+)
+def test_settings_without_sense_are_refused(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        verify(Counter, Counting, **options)
+
+
+def test_a_coupling_that_a_side_does_not_offer_is_an_error() -> None:
+    report = verify(Counter, Counting, chance="tape", levels=[3])
+    assert report.verdict is Verdict.ERROR
+    assert "the reference 'Counter' has no take_chance" in report.reason
+
+
+def test_independent_chance_shows_nothing_at_level_3() -> None:
+    report = verify(REFERENCE, Cart, chance="independent", levels=[3], episodes=40)
+    assert report.verdict is Verdict.NOT_SHOWN
+    assert report.exit_code == 3
+    assert "does not show that there is none" in report.reason
+
+
+def test_independent_chance_finds_other_distributions() -> None:
+    class Far(Cart):
+        def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+            super().reset(**options)
+            self.state = self.state * np.array([1, 1, 3, 1])
+            return self.look(), {}
+
+    report = verify(REFERENCE, Far, chance="independent", levels=[3], episodes=60)
+    assert report.verdict is Verdict.DIFFERENT
+    assert "obs" in report.reason
+
+
+def test_assert_equivalent_raises_with_the_reason() -> None:
+    assert assert_equivalent(Counter, Counting, episodes=2, examples=5).ok
+    with pytest.raises(NotEquivalentError, match="DIFFERENT: L0"):
+        assert_equivalent(REFERENCE, Counter)
+
+
+def test_replay_raises_where_both_differ() -> None:
+    replay(REFERENCE, Cart, seed=3, actions=[0, 1, 0])
+    with pytest.raises(NotEquivalentError, match="at step 4, error"):
+        replay(REFERENCE, f"{SIDES}:Raising", seed=3, actions=[0, 1, 0, 1, 1])
+
+
+def test_interrupting_keeps_what_was_measured() -> None:
+    class Impatient(Counting):
+        plays = 0
+
+        def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+            type(self).plays += 1
+            if self.plays > 3:
+                raise KeyboardInterrupt
+            return super().reset(**options)
+
+    report = verify(Counter, Impatient, levels=[3], episodes=10)
+    assert report.interrupted
+    assert report.verdict is Verdict.NOT_SHOWN
+    assert report.levels[3].counts["episodes"] == 3

@@ -1,0 +1,89 @@
+"""Policies from checkpoints and modules earn the same on both sides, or are shown not to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.verify.cartpole import Cart
+from tests.verify.mutants import Balancing
+
+from hybridenv.errors import ArgumentError
+from hybridenv.train import Config, train
+from hybridenv.verify import Verdict, load_policies, load_policy, verify
+from hybridenv.verify._results import L4Result
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a short training run on CartPole, and one on the embedded game."""
+    folder = tmp_path_factory.mktemp("runs")
+    small: dict[str, Any] = {"n_envs": 4, "steps": 1_024, "horizon": 32}
+    train(Config.of("CartPole-v1", small), out=folder / "cart")
+    game: dict[str, Any] = {**small, "steps": 128, "minibatches": 1, "hidden": [16]}
+    train(Config.of("gameboy", game), out=folder / "game" / "ours")
+    return folder
+
+
+def test_a_checkpoint_plays_the_same_on_both_sides(runs: Path) -> None:
+    policies = load_policies(runs)
+    assert list(policies) == ["cart"]
+    report = verify(
+        "gym:CartPole-v1", Cart, levels=[3, 4], margin=5, episodes=12, policies=policies,
+        actions=[f"policy:{runs / 'cart'}"],
+    )  # fmt: skip
+    assert report.verdict is Verdict.EQUAL, str(report)
+    fourth = report.levels[4]
+    assert isinstance(fourth, L4Result)
+    assert fourth.test is not None
+    assert fourth.test.outcome == "IDENTICAL"
+    assert fourth.test.n == 12
+
+
+def test_a_policy_of_the_embedded_game_earns_the_same_in_pyboy(runs: Path) -> None:
+    pytest.importorskip("pyboy")
+    options = "?frame_skip=12"
+    report = verify(
+        f"hybridenv:gameboy/pyboy{options}",
+        f"hybridenv:gameboy/hybridenv{options}",
+        levels=[4],
+        margin=0.5,
+        episodes=2,
+        max_steps=60,
+        policies=load_policies(runs / "game"),
+    )
+    assert report.verdict is Verdict.EQUAL, str(report)
+    assert report.levels[4].counts["pairs"] == 2
+
+
+def test_a_policy_of_a_module_is_loaded() -> None:
+    assert isinstance(load_policy("tests.verify.mutants:Balancing"), Balancing)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("nothing", "expected module:function or a folder"),
+        ("no_module:x", "no_module"),
+        ("tests.verify.mutants:nothing", "has no attribute"),
+        ("tests.verify.cartpole:make", "without act"),
+    ],
+)
+def test_a_policy_that_is_none_is_refused(place: str, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        load_policy(place)
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match="expected a folder with training runs"):
+        load_policies(tmp_path)
+
+
+def test_a_policy_that_raises_is_an_error() -> None:
+    class Lost:
+        def act(self, obs: Any, key: int) -> int:
+            raise RuntimeError("no idea")
+
+    report = verify("gym:CartPole-v1", Cart, levels=[4], margin=1, policies={"lost": Lost()})
+    assert report.verdict is Verdict.ERROR
+    assert "policy 'lost' on the reference" in report.reason
+    assert "no idea" in report.reason
