@@ -1,5 +1,7 @@
 """Fixtures for every test."""
 
+import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +16,17 @@ if find_spec("jax"):  # it must be told before any module of tests starts it
     host_devices(2)
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def forget_programs() -> Iterator[None]:
+    """Let go of a module's compiled programs.
+
+    Each takes mappings of memory, of which a process may have 65,530; beyond that JAX crashes.
+    """
+    yield
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
 
 
 @pytest.fixture(scope="session")
