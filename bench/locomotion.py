@@ -76,15 +76,15 @@ def cases(cores: int, quick: bool) -> Iterator[tuple[str, dict[str, Plan]]]:
         plans["rollout-core"] = plan("mujoco", ROLLOUT_MEMBERS, cores=1)
         if name == "half_cheetah":
             plans["gymnasium"] = plan("gymnasium", GYMNASIUM_MEMBERS)
-            plans |= jax_peers(skip)
+            plans |= jax_peers(cores, skip)
         yield name, plans
 
 
-def jax_peers(skip: int) -> dict[str, Plan]:
+def jax_peers(cores: int, skip: int) -> dict[str, Plan]:
     """Return the plans of MJX and Brax, each at the settings that may suit it best."""
 
-    def plan(side: str, games: int) -> Plan:
-        return Plan(side, 1, games=games, frame_skip=skip, length=8, xla_flags=YNN_OFF)
+    def plan(side: str, games: int, devices: int = 1) -> Plan:
+        return Plan(side, devices, games=games, frame_skip=skip, length=8, xla_flags=YNN_OFF)
 
     plans: dict[str, Plan] = {}
     for side, sizes in (
@@ -94,6 +94,7 @@ def jax_peers(skip: int) -> dict[str, Plan]:
         ("brax-spring", (64,)),
     ):
         plans |= {f"{side} {games}": plan(side, games) for games in sizes}
+        plans[f"{side} {64 * cores} on {cores} devices"] = plan(side, 64 * cores, cores)
     plans["brax-spring 64 with flags"] = Plan(
         "brax-spring", 1, flags=True, games=64, frame_skip=skip, length=8
     )
