@@ -6,16 +6,15 @@ Steps a second, and how far one step of physics lies from MuJoCo's. Writes
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from bench import report, tables
-from bench.cases import PEERS, ROOT
+from bench.cases import ROOT
 from bench.measure import SideFailedError, Worker
-from bench.pong import Found, Plan, measure_all, publish
+from bench.pong import Found, Plan, measure_all, parse, publish
 
 #: The file that the README's tables are generated from.
 RESULTS = ROOT / "bench" / "results" / "locomotion.json"
@@ -325,21 +324,13 @@ def _error_table(errors: Mapping[str, report.Record]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print the tables, and write the JSON file; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m bench.locomotion", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer sides, kept out of the README")
-    parser.add_argument("--repeats", type=int, default=7, help="measurements of each side")
-    parser.add_argument("--peer-python", type=Path, default=PEERS, help="interpreter with MuJoCo")
-    parser.add_argument("--output", type=Path, help="result file")
-    options = parser.parse_args(arguments)
-    if options.repeats < 5:
-        parser.error(f"--repeats: got {options.repeats}, expected at least 5")
+    options = parse("locomotion", __doc__, "MuJoCo", RESULTS, arguments)
     counts = {name: count // 50 if options.quick else count for name, count in STATES.items()}
     wrong = errors(counts, options.peer_python)
     cores = len(os.sched_getaffinity(0))
     found = measure_all(cases(cores, options.quick), options.repeats, options.peer_python)
     result = record(found, wrong, options.repeats, options.quick)
-    default = ROOT / "target" / "bench" / "locomotion-quick.json" if options.quick else RESULTS
-    publish(result, block(result), options.output or default, found)
+    publish(result, block(result), options.output, found)
     for name, precisions in wrong.items():
         for precision, summary in precisions.items():
             if "absent" in summary:

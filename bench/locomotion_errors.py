@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.locomotion_sides import TASKS, mujoco_model
+from bench.locomotion import MODELS
 from bench.worker import serve
 
 #: What moves the motors, an episode each in turn. Gaits are sines with a phase for each joint, as
@@ -58,7 +58,9 @@ def gather(name: str, count: int, seed: int = 0) -> States:
     """
     import mujoco
 
-    model, hold = mujoco_model(name), TASKS[name].frame_skip
+    from bench.planar_models import read
+
+    model, hold = read(name), MODELS[name]
     data = mujoco.MjData(model)
     rng = np.random.default_rng(seed)
     q, v, warm = (np.empty((count, model.nv)) for _ in range(3))
@@ -91,8 +93,7 @@ def by_mujoco(name: str, states: States, *, solved: bool) -> Floats:
     Args:
         name: Of the model.
         states: Where the step begins.
-        solved: Whether its solver goes on until nothing improves. By default it stops where the
-            cost improves by less than 1e-8, which in rare states is 1e-5 away from the minimum.
+        solved: Whether its solver goes on until nothing improves, see `planar_models.read`.
 
     Returns:
         float64[n, nq].
@@ -100,9 +101,9 @@ def by_mujoco(name: str, states: States, *, solved: bool) -> Floats:
     import mujoco
     from mujoco import rollout
 
-    model = mujoco_model(name)
-    if solved:
-        model.opt.tolerance, model.opt.ls_tolerance, model.opt.ls_iterations = 1e-16, 1e-6, 200
+    from bench.planar_models import read
+
+    model = read(name, solved=solved)
     time = np.zeros((len(states.qpos), 1))
     found, _ = rollout.rollout(
         model,
@@ -152,7 +153,9 @@ def by_mjx(name: str, states: States, batch: int = 64) -> Floats:
     import jax.numpy as jnp
     from mujoco import mjx
 
-    reference = mujoco_model(name)
+    from bench.planar_models import read
+
+    reference = read(name)
     model, data = mjx.put_model(reference), mjx.make_data(reference)
 
     def one(q: Any, v: Any, warm: Any, control: Any) -> Any:

@@ -20,21 +20,19 @@ class Task:
     """How a model is played.
 
     Attributes:
-        frame_skip: Physics steps of an environment's step, as Gymnasium has it.
         anew: Whether every call begins upright again. Without a policy a hopper falls within some
             twenty steps, which ends its episode; a cheetah goes on for ever.
         spread: Bound of the noise that coordinates begin with.
     """
 
-    frame_skip: int
     anew: bool
     spread: float
 
 
 TASKS = {
-    "half_cheetah": Task(frame_skip=5, anew=False, spread=0.1),
-    "hopper": Task(frame_skip=4, anew=True, spread=5e-3),
-    "walker2d": Task(frame_skip=4, anew=True, spread=5e-3),
+    "half_cheetah": Task(anew=False, spread=0.1),
+    "hopper": Task(anew=True, spread=5e-3),
+    "walker2d": Task(anew=True, spread=5e-3),
 }
 
 
@@ -77,8 +75,10 @@ def mjx(work: Work, *, iterations: int = 0, searches: int = 0, seed: int = 0) ->
     """
     from mujoco import mjx as peer
 
+    from bench.planar_models import read
+
     name = "half_cheetah"
-    reference = mujoco_model(name)
+    reference = read(name)
     reference.opt.iterations = iterations or reference.opt.iterations
     reference.opt.ls_iterations = searches or reference.opt.ls_iterations
     model, spread = peer.put_model(reference), TASKS[name].spread
@@ -139,15 +139,6 @@ def _controls(key: Any, shape: tuple[int, ...]) -> Any:
     return jax.random.uniform(key, shape, minval=-1.0, maxval=1.0)
 
 
-def mujoco_model(name: str) -> Any:
-    """Return Gymnasium's model, compiled by MuJoCo: an `mujoco.MjModel`."""
-    import mujoco
-
-    from bench.planar_models import ASSETS, FILES
-
-    return mujoco.MjModel.from_xml_path(str(ASSETS / FILES[name]))
-
-
 class Rollout:
     """`mujoco.rollout`, MuJoCo's own way to move many at once: a thread for each core.
 
@@ -163,9 +154,11 @@ class Rollout:
         import mujoco
         from mujoco.rollout import Rollout as Pool
 
+        from bench.planar_models import read
+
         self.compile_seconds = 0.0
         rng = np.random.default_rng(0)
-        self._model = mujoco_model(name)
+        self._model = read(name)
         self._anew = TASKS[name].anew
         spread = TASKS[name].spread
         threads = len(os.sched_getaffinity(0))

@@ -206,6 +206,34 @@ def publish(result: report.Record, text: str, output: Path, found: Mapping[str, 
             print(f"not measured: {name}, {side}: {reason}")
 
 
+def parse(
+    name: str, about: str | None, peer: str, results: Path, arguments: list[str] | None
+) -> argparse.Namespace:
+    """Read the options of a benchmark that can be quick, too.
+
+    Args:
+        name: Of its module.
+        about: What it says of itself.
+        peer: What the interpreter of the peers must have.
+        results: Where its figures go, if it is not quick.
+        arguments: The options; `None` takes those of the process.
+
+    Returns:
+        `quick`, `repeats`, `peer_python` and `output`.
+    """
+    parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=about)
+    parser.add_argument("--quick", action="store_true", help="measure less, not for the README")
+    parser.add_argument("--repeats", type=int, default=7, help="measurements of each side")
+    parser.add_argument("--peer-python", type=Path, default=PEERS, help=f"interpreter with {peer}")
+    parser.add_argument("--output", type=Path, help="result file")
+    options = parser.parse_args(arguments)
+    if options.repeats < 5:
+        parser.error(f"--repeats: got {options.repeats}, expected at least 5")
+    quick = ROOT / "target" / "bench" / f"{name}-quick.json"
+    options.output = options.output or (quick if options.quick else results)
+    return options
+
+
 def record(found: Mapping[str, Found], repeats: int, quick: bool) -> report.Record:
     """Return everything that a run found, with where and how it was found."""
     return {
@@ -285,19 +313,11 @@ def _millions(rate: float | None) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print the table, and write the JSON file; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m bench.pong", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer cases, kept out of the README")
-    parser.add_argument("--repeats", type=int, default=7, help="measurements of each side")
-    parser.add_argument("--peer-python", type=Path, default=PEERS, help="interpreter with gymnax")
-    parser.add_argument("--output", type=Path, help="result file")
-    options = parser.parse_args(arguments)
-    if options.repeats < 5:
-        parser.error(f"--repeats: got {options.repeats}, expected at least 5")
+    options = parse("pong", __doc__, "gymnax", RESULTS, arguments)
     cores = len(os.sched_getaffinity(0))
     found = measure_all(cases(cores, options.quick), options.repeats, options.peer_python)
     result = record(found, options.repeats, options.quick)
-    default = ROOT / "target" / "bench" / "pong-quick.json" if options.quick else RESULTS
-    publish(result, block(result), options.output or default, found)
+    publish(result, block(result), options.output, found)
     return 0
 
 

@@ -68,9 +68,7 @@ def side(name: str) -> Side:
     """Make a side; a third each of random, saturated and slowly changing controls."""
     mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     planar_models = pytest.importorskip("bench.planar_models")
-    theirs = planar_models.read(name)
-    # At its defaults MuJoCo stops where little is left to gain, up to 1e-5 m/s from the minimum.
-    theirs.opt.tolerance, theirs.opt.ls_tolerance, theirs.opt.ls_iterations = 1e-16, 1e-6, 200
+    theirs = planar_models.read(name, solved=True)
     rng = np.random.default_rng(0)
     data = mujoco.MjData(theirs)
     rows: list[tuple[Floats, ...]] = []
