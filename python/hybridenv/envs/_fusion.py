@@ -80,9 +80,9 @@ def kernel(function: Callable[..., Result], *operands: object) -> Result:
         # A reduction hands out as many arrays, of the same types, as it takes: results take the
         # place of operands, and where there are more of one the rest is padded.
         places = _places([leaf.dtype for leaf in leaves], [leaf.dtype for leaf in wanted])
-        taken = [jnp.zeros(shape, leaf.dtype) for leaf in wanted]
         taken = [
-            leaves[place] if place >= 0 else zero for place, zero in zip(places, taken, strict=True)
+            leaves[place] if place >= 0 else jnp.zeros(shape, leaf.dtype)
+            for place, leaf in zip(places, wanted, strict=True)
         ]
         rest = [i for i in range(len(leaves)) if i not in places]
         order = [*places, *rest]

@@ -110,9 +110,9 @@ def test_constraints_weigh_and_push_as_mujocos(both: Side) -> None:
 
         def constrain(q: Any, v: Any) -> Any:
             at = pose(model, q, *turns(model, q))
-            near, sides = rules.limits(model, q, v)
+            limits = rules.limits(model, q, v)
             contacts, touches = rules.contacts(model, at), rules.touches(model, at)
-            return at.offsets, rules.Constraints(near, sides, contacts, touches)
+            return at.offsets, rules.Constraints(limits, contacts, touches)
 
         def gather(offsets: Any, every: Any) -> Any:
             return rules.gather(model, offsets, every, rules.weights(every))

@@ -45,6 +45,18 @@ class Row(NamedTuple):
     push: Array
 
 
+class Limit(NamedTuple):
+    """A joint near one of its limits.
+
+    Attributes:
+        row: Weight and push.
+        side: The Jacobian: 1 where the lower limit is near, -1 where the upper one is.
+    """
+
+    row: Row
+    side: Array
+
+
 class Contact(NamedTuple):
     """A point of a capsule and the floor.
 
@@ -62,7 +74,7 @@ class Touch(NamedTuple):
 
     Attributes:
         row: Weight and push.
-        along: The Jacobian's entries, for the second body and its ancestors up to the first body.
+        along: The Jacobian's entries, for the bodies of `Model.between`.
     """
 
     row: Row
@@ -73,14 +85,12 @@ class Constraints(NamedTuple):
     """All that may be active.
 
     Attributes:
-        limits: Of each joint that has any; the Jacobian is `sides`.
-        sides: 1 where the lower limit is near, -1 where the upper one is.
+        limits: Of each joint that has any.
         contacts: Of each point.
         touches: Of each pair.
     """
 
-    limits: tuple[Row, ...]
-    sides: Vector
+    limits: tuple[Limit, ...]
     contacts: tuple[Contact, ...]
     touches: tuple[Touch, ...]
 
@@ -125,26 +135,24 @@ def _impedance(kind: Impedance, depth: Array) -> Array:
     return kind.low + y * (kind.high - kind.low)
 
 
-def limits(model: Model, q: Vector, v: Vector) -> tuple[tuple[Row, ...], Vector]:
-    """Return the rows of the joints' limits, and which way they push.
+def limits(model: Model, q: Vector, v: Vector) -> tuple[Limit, ...]:
+    """Return the limits of the joints.
 
     Args:
         model: The mechanism.
         q: Coordinates.
         v: Velocities.
     """
-    rows, sides = [], []
-    for i, joint in enumerate(model.joints, ROOT):
-        if joint.limits is None:
-            continue
-        low, high = sorted(joint.sign * limit for limit in joint.limits)
+    found = []
+    for i in model.limited:
+        joint = model.joints[i - ROOT]
+        low, high = sorted(joint.sign * limit for limit in joint.limits or ())
         below = q[i] - low
         above = high - q[i]
         side = jnp.where(below < above, jnp.ones_like(below), -1)
         depth = jnp.minimum(below, above)
-        rows.append(row(model, joint.impedance, joint.invweight, depth, side * v[i]))
-        sides.append(side)
-    return tuple(rows), tuple(sides)
+        found.append(Limit(row(model, joint.impedance, joint.invweight, depth, side * v[i]), side))
+    return tuple(found)
 
 
 def contacts(model: Model, at: Pose) -> tuple[Contact, ...]:
@@ -177,12 +185,10 @@ def touches(model: Model, at: Pose) -> tuple[Touch, ...]:
     found = []
     for pair in model.pairs:
         near, distance, normal = _nearest(model, at, pair)
-        along, body = [], pair.bodies[1]
-        while body != pair.bodies[0]:
-            lever = normal.x * near.z - normal.z * near.x
-            along.append(lever)
+        along = []
+        for body in model.between(pair):
+            along.append(normal.x * near.z - normal.z * near.x)
             near = _moved(near, at.offsets[body - 1])
-            body = model.bodies[body].parent
         one = row(model, pair.impedance, pair.invweight, distance - pair.margin, None)
         found.append(Touch(one, tuple(along)))
     return tuple(found)
@@ -198,10 +204,10 @@ def _nearest(model: Model, at: Pose, pair: Pair) -> tuple[Place, Array, Place]:
     All relative to the second body's anchor.
     """
     first, second = pair.bodies
-    between, body = at.offsets[second - 1], model.bodies[second].parent
-    while body != first:
-        between, body = _moved(between, at.offsets[body - 1]), model.bodies[body].parent
-    back = Place(-between.x, -between.z)
+    way = at.offsets[second - 1]
+    for body in model.between(pair)[1:]:
+        way = _moved(way, at.offsets[body - 1])
+    back = Place(-way.x, -way.z)
     a0, a1 = (_moved(at.turned(first, end), back) for end in pair.ends[0])
     b0, b1 = (at.turned(second, end) for end in pair.ends[1])
     ux, uz = 0.5 * (a0.x - a1.x), 0.5 * (a0.z - a1.z)
@@ -239,11 +245,10 @@ def residuals(model: Model, offsets: Offsets, every: Constraints, urge: Vector) 
         every: The constraints.
         urge: a + B v.
     """
-    limits, n = [], 0
-    for i, joint in enumerate(model.joints, ROOT):
-        if joint.limits is not None:
-            limits.append(every.sides[n] * urge[i] + every.limits[n].push)
-            n += 1
+    limits = [
+        limit.side * urge[i] + limit.row.push
+        for i, limit in zip(model.limited, every.limits, strict=True)
+    ]
     turning = angles(model, urge)
     moving = velocities(model, offsets, urge)
     contacts = []
@@ -255,8 +260,8 @@ def residuals(model: Model, offsets: Offsets, every: Constraints, urge: Vector) 
     touches = []
     for pair, touch in zip(model.pairs, every.touches, strict=True):
         along = touch.row.push
-        for lever, i in zip(touch.along, _between(model, pair), strict=True):
-            along = along + lever * urge[i]
+        for lever, body in zip(touch.along, model.between(pair), strict=True):
+            along = along + lever * urge[body + ROOT - 1]
         touches.append(along)
     return Rows(tuple(limits), tuple(contacts), tuple(touches))
 
@@ -264,19 +269,10 @@ def residuals(model: Model, offsets: Offsets, every: Constraints, urge: Vector) 
 def weights(every: Constraints) -> Rows:
     """Return d of every row."""
     return Rows(
-        tuple(limit.weight for limit in every.limits),
+        tuple(limit.row.weight for limit in every.limits),
         tuple((c.row.weight, c.row.weight, 2 * c.row.weight) for c in every.contacts),
         tuple(touch.row.weight for touch in every.touches),
     )
-
-
-def _between(model: Model, pair: Pair) -> list[int]:
-    """Degrees of freedom that move the second body of a pair against the first."""
-    found, body = [], pair.bodies[1]
-    while body != pair.bodies[0]:
-        found.append(body + ROOT - 1)
-        body = model.bodies[body].parent
-    return found
 
 
 def gather(
@@ -310,22 +306,18 @@ def gather(
         a, x, z = wrenches[point.body]
         wrenches[point.body] = Wrench(a + az * push, x + xz * push, z + zz * push)
     forces = list(project(model, offsets, wrenches))
-    added, n = [], 0
-    for i, joint in enumerate(model.joints, ROOT):
-        if joint.limits is None:
-            added.append(zero)
-            continue
-        added.append(pushing.limits[n])
-        forces[i] = forces[i] + pushing.limits[n] * every.sides[n] * every.limits[n].push
-        n += 1
+    added = [zero] * len(model.joints)
+    for i, limit, weight in zip(model.limited, every.limits, pushing.limits, strict=True):
+        added[i - ROOT] = weight
+        forces[i] = forces[i] + weight * limit.side * limit.row.push
     matrix = assemble(model, offsets, tuple(parts), tuple(added))
     diagonal, rows = list(matrix.diagonal), [list(row) for row in matrix.rows]
     for pair, touch, weight in zip(model.pairs, every.touches, pushing.touches, strict=True):
-        between = _between(model, pair)
-        for n, i in enumerate(between):
+        hinges = [body + ROOT - 1 for body in model.between(pair)]
+        for n, i in enumerate(hinges):
             scaled = weight * touch.along[n]
             forces[i] = forces[i] + scaled * touch.row.push
             diagonal[i] = diagonal[i] + scaled * touch.along[n]
-            for m in range(n + 1, len(between)):
+            for m in range(n + 1, len(hinges)):
                 rows[i][m - n - 1] = rows[i][m - n - 1] + scaled * touch.along[m]
     return Matrix(tuple(diagonal), tuple(tuple(row) for row in rows)), tuple(forces)

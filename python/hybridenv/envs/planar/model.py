@@ -208,6 +208,19 @@ class Model:
         return (1,) * ROOT + tuple(joint.sign for joint in self.joints)
 
     @cached_property
+    def limited(self) -> tuple[int, ...]:
+        """Degrees of freedom of the joints that have limits."""
+        return tuple(i for i, joint in enumerate(self.joints, ROOT) if joint.limits is not None)
+
+    def between(self, pair: Pair) -> tuple[int, ...]:
+        """Return the bodies from a pair's second up to its first, which is none of them."""
+        found, body = [], pair.bodies[1]
+        while body != pair.bodies[0]:
+            found.append(body)
+            body = self.bodies[body].parent
+        return tuple(found)
+
+    @cached_property
     def ancestors(self) -> tuple[tuple[int, ...], ...]:
         """For each degree of freedom those that move it too, nearest first."""
         found: list[tuple[int, ...]] = [(), (0,), (1, 0)]

@@ -58,19 +58,16 @@ def advance(model: Model, state: PhysicsState, control: Array, substeps: int) ->
     Returns:
         Where it is then.
     """
-    arrays = (state.qpos, state.qvel, state.warm, jnp.asarray(control, state.qpos.dtype))
-    return PhysicsState(*_one(model, substeps)(*arrays))
+    control = jnp.asarray(control, state.qpos.dtype)
+    found = _batched(model, substeps)(
+        *[x[None] for x in (state.qpos, state.qvel, state.warm, control)]
+    )
+    return PhysicsState(*[x[0] for x in found])
 
 
 @cache
-def _one(model: Model, substeps: int) -> Callable[..., tuple[Array, Array, Array]]:
-    """The steps of one member, with a rule of its own for many."""
-
-    @custom_vmap
-    def one(q: Array, v: Array, a: Array, control: Array) -> tuple[Array, Array, Array]:
-        found = many(*[x[None] for x in (q, v, a, control)])
-        return found[0][0], found[1][0], found[2][0]
-
+def _batched(model: Model, substeps: int) -> Callable[..., tuple[Array, Array, Array]]:
+    """The steps of n members, where a batch of batches is one large batch."""
     # Traced once for each number of members, which takes seconds.
     traced = jax.jit(partial(_many, model, substeps))
 
@@ -79,18 +76,13 @@ def _one(model: Model, substeps: int) -> Callable[..., tuple[Array, Array, Array
         found: tuple[Array, Array, Array] = traced(q, v, a, control)
         return found
 
-    @one.def_vmap
-    def _of_one(size: int, batched: list[bool], *arrays: Array) -> Any:
-        whole = _broadcast(size, batched, arrays)
-        return many(*whole), (True, True, True)
-
     @many.def_vmap
     def _of_many(size: int, batched: list[bool], *arrays: Array) -> Any:
         whole = _broadcast(size, batched, arrays)
         flat = many(*[x.reshape(-1, x.shape[-1]) for x in whole])
         return tuple(x.reshape(*whole[0].shape[:2], -1) for x in flat), (True, True, True)
 
-    return one
+    return many
 
 
 def _broadcast(size: int, batched: list[bool], arrays: tuple[Array, ...]) -> list[Array]:
@@ -188,5 +180,5 @@ def body_frames(model: Model, qpos: ArrayLike) -> NDArray[np.float64]:
     for b, body in enumerate(model.bodies[1:], 1):
         x, z, angle = frames[body.parent]
         (px, pz), c, s = body.anchor, np.cos(angle), np.sin(angle)
-        frames[b] = x + c * px + s * pz, z + c * pz - s * px, angle + q[b + 2]
+        frames[b] = x + c * px + s * pz, z + c * pz - s * px, angle + q[b + ROOT - 1]
     return frames

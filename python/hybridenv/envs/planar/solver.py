@@ -12,6 +12,7 @@ slowest member does not hold up all.
 Source: Todorov, "Convex and analytically-invertible dynamics with contacts and constraints", 2014.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -90,8 +91,9 @@ def state_problem(model: Model, q: Vector, v: Vector, control: Vector) -> Proble
         return at, mass, tuple(x - y for x, y in zip(given, against, strict=True))
 
     def constrain(at: Pose, q: Vector, v: Vector) -> Constraints:
-        near, sides = rules.limits(model, q, v)
-        return Constraints(near, sides, rules.contacts(model, at), rules.touches(model, at))
+        return Constraints(
+            rules.limits(model, q, v), rules.contacts(model, at), rules.touches(model, at)
+        )
 
     at, mass, force = kernel(smooth, q, v, control, *turns(model, q))
     return Problem(at.offsets, kernel(constrain, at, q, v), mass, force, v)
@@ -117,15 +119,19 @@ def accelerations(
     return _finish(model, q, v, control, a, unsettled), problem
 
 
-def _urge(model: Model, a: Vector, v: Vector) -> Vector:
-    return tuple(x + model.damping * y for x, y in zip(a, v, strict=True))
+def _over(model: Model, offsets: Offsets, every: Constraints, v: Vector, a: Vector) -> Rows:
+    """Return j u + push of every row at an acceleration."""
+    urge = tuple(x + model.damping * y for x, y in zip(a, v, strict=True))
+    return rules.residuals(model, offsets, every, urge)
 
 
-def _pushing(model: Model, offsets: Offsets, every: Constraints, urge: Vector) -> Rows:
-    """Return d of the rows that push, and 0 for the others."""
-    over = rules.residuals(model, offsets, every, urge)
-    d = rules.weights(every)
-    pushing: Rows = jax.tree.map(lambda over, d: jnp.where(over < 0, d, 0), over, d)
+def _pushing(model: Model, offsets: Offsets, every: Constraints, v: Vector, a: Vector) -> Rows:
+    """Return d of the rows that push at an acceleration, and 0 for the others."""
+    pushing: Rows = jax.tree.map(
+        lambda over, d: jnp.where(over < 0, d, 0),
+        _over(model, offsets, every, v, a),
+        rules.weights(every),
+    )
     return pushing
 
 
@@ -154,7 +160,7 @@ def _newton(model: Model, problem: Problem, a: Vector) -> tuple[Vector, Vector]:
     def gather(
         offsets: Offsets, every: Constraints, v: Vector, a: Vector
     ) -> tuple[Matrix, Vector, Vector]:
-        pushing = _pushing(model, offsets, every, _urge(model, a, v))
+        pushing = _pushing(model, offsets, every, v, a)
         return *rules.gather(model, offsets, every, pushing), _which(pushing)
 
     def step(mass: Matrix, stiff: Matrix, force: Vector, pushed: Vector, v: Vector) -> Vector:
@@ -174,7 +180,7 @@ def _changed(model: Model, problem: Problem, a: Vector, which: Vector) -> Array:
     """Whether other rows push at `a` than those."""
 
     def look(offsets: Offsets, every: Constraints, v: Vector, a: Vector, which: Vector) -> Array:
-        pushing = _pushing(model, offsets, every, _urge(model, a, v))
+        pushing = _pushing(model, offsets, every, v, a)
         return _differ(_which(pushing), which)
 
     return kernel(look, problem.offsets, problem.every, problem.v, a, which)
@@ -243,9 +249,6 @@ def _search(model: Model, problem: Problem, a: Vector, goal: Vector, moving: Arr
     way = tuple(x - y for x, y in zip(goal, a, strict=True))
     d = jnp.stack(jax.tree.leaves(rules.weights(problem.every)))
 
-    def residuals(offsets: Offsets, every: Constraints, v: Vector, a: Vector) -> Rows:
-        return rules.residuals(model, offsets, every, _urge(model, a, v))
-
     def turn(mass: Matrix, force: Vector, a: Vector, way: Vector) -> tuple[Array, Array]:
         """How steep the sum without constraints is at the start, and how that changes."""
         pull, steepness = (multiply(model, mass, x) for x in (a, way))
@@ -253,7 +256,11 @@ def _search(model: Model, problem: Problem, a: Vector, goal: Vector, moving: Arr
         return _dot(way, rest), _dot(way, steepness)
 
     over, end = (
-        jnp.stack(jax.tree.leaves(kernel(residuals, problem.offsets, problem.every, problem.v, x)))
+        jnp.stack(
+            jax.tree.leaves(
+                kernel(partial(_over, model), problem.offsets, problem.every, problem.v, x)
+            )
+        )
         for x in (a, goal)
     )
     change = end - over
