@@ -3,14 +3,14 @@
 import io
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Literal
 
 import typer
 
 import hybridenv
 from hybridenv.cli.bench import Bench
 from hybridenv.cli.bench import bench as run_bench
-from hybridenv.cli.console import err, out
+from hybridenv.cli.console import fail, out
 from hybridenv.cli.demo import demo as run_demo
 from hybridenv.cli.diverge import Diverge
 from hybridenv.cli.diverge import diverge as run_diverge
@@ -213,7 +213,7 @@ def diverge_gameboy(
             )
         )
     except (HybridEnvError, OSError) as error:
-        _fail(error, code=2)
+        fail(error, code=2)
     if not equal:
         raise typer.Exit(1)
 
@@ -301,12 +301,4 @@ def run() -> None:
     try:
         app()
     except (HybridEnvError, OSError) as error:
-        _fail(error)
-
-
-def _fail(error: HybridEnvError | OSError, code: int = 1) -> NoReturn:
-    message = str(error)
-    if isinstance(error, OSError) and not isinstance(error, HybridEnvError) and error.filename:
-        message = f"{error.filename}: {error.strerror}"
-    err.print(f"error: {message}", style="red", markup=False, soft_wrap=True)
-    sys.exit(code)
+        fail(error)

@@ -1,7 +1,12 @@
 """The two streams that the command line writes to, and its progress bars."""
 
+import sys
+from typing import NoReturn
+
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from hybridenv.errors import HybridEnvError
 
 out = Console(highlight=False)
 """Results: standard output."""
@@ -23,3 +28,12 @@ def progress() -> Progress:
         TimeRemainingColumn(),
         console=err,
     )
+
+
+def fail(error: HybridEnvError | OSError, code: int = 1) -> NoReturn:
+    """Say what is wrong on standard error and leave the process with an exit code."""
+    message = str(error)
+    if isinstance(error, OSError) and not isinstance(error, HybridEnvError) and error.filename:
+        message = f"{error.filename}: {error.strerror}"
+    err.print(f"error: {message}", style="red", markup=False, soft_wrap=True)
+    sys.exit(code)

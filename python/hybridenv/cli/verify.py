@@ -95,7 +95,7 @@ def tolerances(words: Sequence[str]) -> dict[str, float]:
         ArgumentError: One of them is something else.
     """
     found = {}
-    for part in (part.strip() for word in words for part in word.split(",") if part.strip()):
+    for part in listed(words):
         name, equals, value = part.rpartition("=")
         try:
             found[name] = float(value)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from hybridenv.cli.console import err
+from hybridenv.cli.console import fail
 from hybridenv.errors import HybridEnvError
 
 Reference = Annotated[
@@ -89,7 +89,7 @@ def verify(
 
     Exit codes: 0 equal, 1 different, 2 an error, 3 not shown.
     """
-    from hybridenv.cli.verify import gathered, listed, named_properties, tolerances
+    from hybridenv.cli.verify import gathered, named_properties
 
     _finish(
         lambda: {
@@ -98,16 +98,11 @@ def verify(
             "margin": margin,
             "properties": named_properties(properties),
             "episodes": episodes,
-            "actions": listed(actions),
-            "tol": tolerances(tol or ()),
-            "ignore": listed(ignore or ()),
-            "chance": chance,
             "seed": seed,
-            "max_steps": max_steps,
             "examples": examples,
             "anchor": anchor,
-            "isolate": None if isolate else False,
-            "timeout": timeout,
+            **_compared(actions, tol, ignore),
+            **_played(chance, max_steps, isolate, timeout),
         },
         reference=reference,
         candidate=candidate,
@@ -139,20 +134,13 @@ def diverge(
 
     Exit codes: 0 equal, 1 different, 2 an error.
     """
-    from hybridenv.cli.verify import listed, tolerances
-
     _finish(
         lambda: {
             "levels": [3],
             "seeds": [seed],
-            "actions": listed(actions),
-            "tol": tolerances(tol or ()),
-            "ignore": listed(ignore or ()),
-            "chance": chance,
-            "max_steps": max_steps,
             "shrink": shrink or write_test is not None,
-            "isolate": None if isolate else False,
-            "timeout": timeout,
+            **_compared(actions, tol, ignore),
+            **_played(chance, max_steps, isolate, timeout),
         },
         reference=reference,
         candidate=candidate,
@@ -202,11 +190,8 @@ def transfer(
             "episodes": episodes,
             "paired": paired,
             "alpha": alpha,
-            "chance": chance,
             "seed": seed,
-            "max_steps": max_steps,
-            "isolate": None if isolate else False,
-            "timeout": timeout,
+            **_played(chance, max_steps, isolate, timeout),
         },
         reference=reference,
         candidate=candidate,
@@ -223,8 +208,30 @@ def bench_pair(reference: str, candidate: str, batch: str, seconds: float, as_js
     try:
         measure(reference, candidate, batch, seconds, as_json)
     except (HybridEnvError, OSError) as error:
-        err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
-        sys.exit(2)
+        fail(error, code=2)
+
+
+def _compared(
+    actions: list[str], tol: list[str] | None, ignore: list[str] | None
+) -> dict[str, Any]:
+    """Options of `verify` that say what is compared, and along which actions."""
+    from hybridenv.cli.verify import listed, tolerances
+
+    return {
+        "actions": listed(actions),
+        "tol": tolerances(tol or ()),
+        "ignore": listed(ignore or ()),
+    }
+
+
+def _played(chance: str, max_steps: int, isolate: bool, timeout: float) -> dict[str, Any]:
+    """Options of `verify` that say how both sides are played."""
+    return {
+        "chance": chance,
+        "max_steps": max_steps,
+        "isolate": None if isolate else False,
+        "timeout": timeout,
+    }
 
 
 def _finish(options: Callable[[], dict[str, Any]], **wanted: Any) -> None:
@@ -235,8 +242,7 @@ def _finish(options: Callable[[], dict[str, Any]], **wanted: Any) -> None:
     try:
         code = run(Wanted(options=options(), **wanted))
     except (HybridEnvError, OSError) as error:
-        err.print(f"error: {error}", style="red", markup=False, soft_wrap=True)
-        code = 2
+        fail(error, code=2)
     sys.exit(code)
 
 
