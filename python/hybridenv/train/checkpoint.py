@@ -52,6 +52,7 @@ class Checkpoints:
     def __init__(self, folder: Path, keep: int = 2) -> None:
         self.folder = folder.absolute()
         self._keep = keep
+        self._sound: set[int] = set()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -165,7 +166,9 @@ class Checkpoints:
         )
 
     def _run(self, step: int) -> dict[str, Any]:
-        _check_contents(self.path(step))
+        if step not in self._sound:  # looking at every byte takes seconds for large networks
+            _check_contents(self.path(step))
+            self._sound.add(step)
         try:
             read = self._writer.restore(
                 self.path(step), args=ocp.args.Composite(run=ocp.args.JsonRestore())

@@ -17,6 +17,8 @@ import jax.numpy as jnp
 from jax import Array
 from jax.flatten_util import ravel_pytree
 
+from hybridenv.train.normalize import Moments
+
 Tree = TypeVar("Tree")
 
 
@@ -173,24 +175,17 @@ def scales(advantages: Array, weight: Array | None, axis_name: str | None) -> Sc
         axis_name: Name of the mapped axis of devices that share the minibatches, or `None`.
 
     Returns:
-        The scale of each, the same on every device. Their parts are put together in one exchange.
-        Source: Chan, Golub, LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing
-        Sample Variances", 1979.
+        The scale of each, the same on every device.
     """
     m = len(advantages)
     advantages = advantages.reshape(m, -1)
     weights = jnp.ones_like(advantages) if weight is None else weight.reshape(m, -1)
     rows = weights.sum(1)
-    mean = (weights * advantages).sum(1) / jnp.maximum(rows, 1)
-    squares = (weights * jnp.square(advantages - mean[:, None])).sum(1)
-    if axis_name is not None:
-        parts, means, spreads = jax.lax.all_gather(
-            jnp.stack([rows, mean, squares]), axis_name, axis=1
-        )
-        rows = parts.sum(0)
-        mean = (parts * means).sum(0) / jnp.maximum(rows, 1)
-        squares = (spreads + parts * jnp.square(means - mean)).sum(0)
-    return Scale(rows, mean, jnp.sqrt(squares / jnp.maximum(rows, 1)))
+    some = jnp.maximum(rows, 1)
+    mean = (weights * advantages).sum(1) / some
+    variance = (weights * jnp.square(advantages - mean[:, None])).sum(1) / some
+    found = Moments(rows, mean, variance).shared(axis_name)
+    return Scale(found.count, found.mean, jnp.sqrt(found.variance))
 
 
 def value_sums(value: Array, advantage: Array) -> dict[str, Array]:

@@ -10,6 +10,7 @@ Variances", 1979. What is measured is as in OpenAI's Baselines and in Gymnasium'
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 from jax import Array
+from jax.flatten_util import ravel_pytree
 
 FARTHEST = 10.0
 """Deviations from the mean beyond which observations are cut off."""
@@ -30,7 +32,7 @@ class Moments:
     """What numbers of one kind came to so far.
 
     Attributes:
-        count: How many, float32[].
+        count: How many, float32[], or as many as there are kinds.
         mean: float32[...].
         variance: float32[...].
     """
@@ -53,6 +55,20 @@ class Moments:
         variance = self.variance + share * (other.variance - self.variance) + between
         return Moments(count, self.mean + share * step, variance)
 
+    def shared(self, axis_name: str | None) -> Moments:
+        """Return the moments of what all devices have seen, the same on every device.
+
+        They travel in one vector, as in `losses.across`.
+
+        Args:
+            axis_name: Name of the mapped axis of devices, or `None` for one device alone.
+        """
+        if axis_name is None:
+            return self
+        vector, restore = ravel_pytree(self)
+        parts: list[Moments] = [restore(part) for part in jax.lax.all_gather(vector, axis_name)]
+        return functools.reduce(Moments.joined, parts)
+
 
 def measured(values: Array, weight: Array | None, axis_name: str | None) -> Moments:
     """Measure the numbers of an iteration.
@@ -70,14 +86,7 @@ def measured(values: Array, weight: Array | None, axis_name: str | None) -> Mome
     count = weight.sum()
     mean = (weights * values).sum((0, 1)) / jnp.maximum(count, 1)
     variance = (weights * jnp.square(values - mean)).sum((0, 1)) / jnp.maximum(count, 1)
-    own = Moments(count, mean, variance)
-    if axis_name is None:
-        return own
-    parts = jax.lax.all_gather(own, axis_name)
-    whole = jax.tree.map(lambda leaf: leaf[0], parts)
-    for i in range(1, len(parts.count)):
-        whole = whole.joined(jax.tree.map(lambda leaf, i=i: leaf[i], parts))
-    return whole
+    return Moments(count, mean, variance).shared(axis_name)
 
 
 def discounted(rewards: Array, ended: Array, before: Array, gamma: float) -> tuple[Array, Array]:

@@ -145,11 +145,12 @@ def load(out: Path | str, step: int | None = None) -> tuple[Config, Policy, Para
         expected = f"one of {steps}" if steps else "the folder of a run, as given to `train`"
         raise CheckpointError(f"{folder}: got {got}, expected {expected}")
     chosen = steps[-1] if step is None else step
-    settings = Checkpoints(folder).config(chosen)
+    checkpoints = Checkpoints(folder)
+    settings = checkpoints.config(chosen)
     config = Config.of(settings["env"], settings)
     trainer = make_trainer(config)
     try:
-        state = Checkpoints(folder).restore(chosen, trainer.init(), config, None)
+        state = checkpoints.restore(chosen, trainer.init(), config, None)
     finally:
         trainer.close()
     return config, trainer.policy, jax.device_get(state.params)
