@@ -55,6 +55,16 @@ def provenance(result: Record, name: str) -> str:
     )
 
 
+def source(result: Record, name: str, target: str) -> str:
+    """Return where ``bench/results/NAME.json`` was measured and what makes it, in words."""
+    machine = result["machine"]
+    return (
+        f"{machine['cpu']} ({machine['cores']} cores), {result['created'][:10]}, commit "
+        f"`{result['commit'][:10]}`; all figures are in `bench/results/{name}.json`, which "
+        f"`make {target}` writes anew."
+    )
+
+
 def speed_table(result: Record, kind: str) -> str:
     """Return the table of one rate case, a row a game."""
     sides = {

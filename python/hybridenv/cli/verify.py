@@ -145,7 +145,7 @@ def named_properties(place: str | None) -> list[Property]:
     module, _, name = place.partition(":")
     try:
         found = list(getattr(import_module(module), name))
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever a user's module raises
         raise ArgumentError(
             f"--properties: got {place!r}, expected module:NAME of a list of Property ({error})"
         ) from error

@@ -32,7 +32,7 @@ def load_policy(place: str) -> Policy:
         raise ArgumentError(f"policy: got {place!r}, expected module:function or a folder of a run")
     try:
         made = getattr(import_module(module), member)()
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # whatever a user's module raises
         raise ArgumentError(f"policy {place!r}: {type(error).__name__}: {error}") from error
     if not isinstance(made, Policy):
         raise ArgumentError(f"policy {place!r}: got {type(made).__name__} without act(obs, key)")
