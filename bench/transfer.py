@@ -40,7 +40,7 @@ TRAINING: dict[str, Any] = {
     "channels": [16, 32],
     "lr": 1e-3,
 }
-EPISODES = 100
+EPISODES = 50
 
 
 def train_all(out: Path, training: dict[str, Any]) -> list[Learned]:

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -70,7 +70,8 @@ def run(wanted: Wanted) -> int:
     for path in (wanted.junit, wanted.write_test):
         if path is not None and not path.absolute().parent.is_dir():
             raise ArgumentError(f"{path}: got no folder {path.parent}, expected one that exists")
-    report = verify(wanted.reference, wanted.candidate, progress=True, **wanted.options)
+    with redirect_stdout(sys.stderr):  # what an environment prints is no part of the answer
+        report = verify(wanted.reference, wanted.candidate, progress=True, **wanted.options)
     _show(report)
     if wanted.report is not None:
         report.save(wanted.report)
@@ -173,7 +174,11 @@ def measure(reference: str, candidate: str, batch: str, seconds: float, as_json:
         if not word.isdecimal():
             raise ArgumentError(f"--batch: got {word!r}, expected whole numbers such as 1,32,128")
         sizes.append(int(word))
-    with closing(resolve(reference)) as ours, closing(resolve(candidate)) as theirs:
+    with (
+        redirect_stdout(sys.stderr),
+        closing(resolve(reference)) as ours,
+        closing(resolve(candidate)) as theirs,
+    ):
         rows = list(bench(ours, theirs, sizes, seconds))
     if as_json:
         sides = [asdict(rate) for pair in rows for rate in pair]

@@ -102,7 +102,7 @@ def serve(connection: Connection) -> None:
             else:
                 answer = getattr(target, method)(*arguments)
             status = "answer"
-        except Exception as error:  # a candidate may raise anything; the other side decides
+        except (Exception, KeyboardInterrupt) as error:  # a candidate may raise anything
             status, answer = _told(error)
         connection.send_bytes(_packed(method, status, answer))
     if target is not None:
