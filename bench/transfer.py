@@ -13,18 +13,20 @@ import statistics
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import report, tables
 from bench.cases import ROOT
-from bench.transfer_sides import FRAME_SKIP, SIDES, Learned, learn
-from hybridenv.verify import Report, load_policies, verify
-from hybridenv.verify._results import L4Result
+
+if TYPE_CHECKING:  # it imports JAX, which whoever only makes a table does without
+    from bench.transfer_sides import Learned
+    from hybridenv.verify import Report
 
 #: The file that the table is generated from.
 RESULTS = ROOT / "bench" / "results" / "transfer.json"
 SCHEMA = 1
 
+FRAME_SKIP = 12
 #: Difference of mean returns that counts as none, fixed before anything was measured: that of the
 #: paper whose claims the project takes up, for its Game Boy.
 MARGIN = 0.5
@@ -50,7 +52,9 @@ def train_all(out: Path, training: dict[str, Any]) -> list[Learned]:
         out: Folder of the runs; runs that are there are kept.
         training: Settings of the runs.
     """
-    return [learn(side, seed, training, out) for side in SIDES for seed in SEEDS[side]]
+    from bench.transfer_sides import learn
+
+    return [learn(side, seed, training, out) for side, seeds in SEEDS.items() for seed in seeds]
 
 
 def judge(runs: Path, episodes: int) -> Report:
@@ -60,6 +64,8 @@ def judge(runs: Path, episodes: int) -> Report:
         runs: Folder of the runs.
         episodes: Evaluation seeds of each policy.
     """
+    from hybridenv.verify import load_policies, verify
+
     options = f"?frame_skip={FRAME_SKIP}&memory=false"
     return verify(
         f"hybridenv:gameboy/pyboy{options}",
@@ -74,6 +80,8 @@ def judge(runs: Path, episodes: int) -> Report:
 
 def record(learned: list[Learned], found: Report, training: dict[str, Any]) -> report.Record:
     """Return everything that was found, with where and how it was found."""
+    from hybridenv.verify._results import L4Result
+
     fourth = found.levels[4]
     if not isinstance(fourth, L4Result) or fourth.test is None:
         raise RuntimeError(f"transfer: {found}")

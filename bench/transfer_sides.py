@@ -11,12 +11,12 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 
+from bench.transfer import FRAME_SKIP
 from hybridenv.train import Config, train
 from hybridenv.train.host import HostLoop, MakeEnv
 from hybridenv.train.logging import read_rows
 from hybridenv.verify.adapters._gameboy import HybridenvGame, PyBoyGame
 
-FRAME_SKIP = 12
 SIDES: dict[str, type[PyBoyGame] | type[HybridenvGame]] = {
     "pyboy": PyBoyGame,
     "hybridenv": HybridenvGame,

@@ -15,12 +15,10 @@ from hybridenv.verify._results import L4Result
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a short training run on CartPole, and one on the embedded game."""
+    """A folder with a short training run on CartPole."""
     folder = tmp_path_factory.mktemp("runs")
     small: dict[str, Any] = {"n_envs": 4, "steps": 1_024, "horizon": 32}
     train(Config.of("CartPole-v1", small), out=folder / "cart")
-    game: dict[str, Any] = {**small, "steps": 128, "minibatches": 1, "hidden": [16]}
-    train(Config.of("gameboy", game), out=folder / "game" / "ours")
     return folder
 
 
@@ -37,22 +35,6 @@ def test_a_checkpoint_plays_the_same_on_both_sides(runs: Path) -> None:
     assert fourth.test is not None
     assert fourth.test.outcome == "IDENTICAL"
     assert fourth.test.n == 12
-
-
-def test_a_policy_of_the_embedded_game_earns_the_same_in_pyboy(runs: Path) -> None:
-    pytest.importorskip("pyboy")
-    options = "?frame_skip=12"
-    report = verify(
-        f"hybridenv:gameboy/pyboy{options}",
-        f"hybridenv:gameboy/hybridenv{options}",
-        levels=[4],
-        margin=0.5,
-        episodes=2,
-        max_steps=60,
-        policies=load_policies(runs / "game"),
-    )
-    assert report.verdict is Verdict.EQUAL, str(report)
-    assert report.levels[4].counts["pairs"] == 2
 
 
 def test_a_policy_of_a_module_is_loaded() -> None:
