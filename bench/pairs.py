@@ -131,12 +131,12 @@ def compare(case: Case, episodes: int) -> Report:
         )
 
 
-def record(found: dict[Case, Report], episodes: int) -> report.Record:
+def record(found: list[tuple[Case, Report]], episodes: int) -> report.Record:
     """Return everything that was found, with where and how it was found."""
     return {
         **report.origin(SCHEMA),
         "settings": {"episodes": episodes, "game_steps": GAME_STEPS},
-        "cases": [_case(case, one) for case, one in found.items()],
+        "cases": [_case(case, one) for case, one in found],
     }
 
 
@@ -205,17 +205,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", action="append", help="pairs whose name contains this")
     parser.add_argument("--output", type=Path, default=RESULTS, help="result file")
     options = parser.parse_args(arguments)
-    found = {}
+    found = []
     for case in cases():
         if not options.only or any(part.lower() in case.name.lower() for part in options.only):
             print(f"{case.name}: ", end="", flush=True)
-            found[case] = compare(case, options.episodes)
-            print(found[case].verdict.value, found[case].reason[:200], flush=True)
+            one = compare(case, options.episodes)
+            print(one.verdict.value, one.reason[:200], flush=True)
+            found.append((case, one))
     result = record(found, options.episodes)
     report.write(result, options.output)
     print(block(result))
     print(f"written to {options.output}")
-    return int(not all(one.ok for one in found.values()))
+    return int(not all(one.ok for _, one in found))
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def judge(runs: Path, episodes: int) -> Report:
         f"hybridenv:gameboy/pyboy{options}",
         f"hybridenv:gameboy/hybridenv{options}",
         levels=[4],
-        policies=load_policies(runs),
+        policies=load_policies(runs, draws=True),
         margin=MARGIN,
         episodes=episodes,
         progress=True,
@@ -137,8 +137,9 @@ def block(result: report.Record) -> str:
         f"{test['difference']:+.4f} ({100 * (1 - 2 * test['alpha']):g} % interval "
         f"{test['low']:+.4f} to {test['high']:+.4f}), margin ±{test['margin']:g}, TOST p = "
         f"{test['p_tost']:.3g}. The policies are small networks that see the picture; they learned "
-        f"for {training['steps']:,} steps of {result['settings']['frame_skip']} frames and take "
-        f"their likeliest action. {tables.source(result, 'transfer', 'transfer')}"
+        f"for {training['steps']:,} steps of {result['settings']['frame_skip']} frames and draw "
+        f"their actions as they did then, from the same keys on both sides. "
+        f"{tables.source(result, 'transfer', 'transfer')}"
     )
     return "\n\n".join([tables.table(head, rows), words])
 

@@ -109,7 +109,7 @@ def test_an_answer_that_cannot_be_sent_is_an_error() -> None:
 
 
 def test_a_state_that_the_candidate_does_not_take_is_a_difference() -> None:
-    report = verify(Cart, f"{SIDES}:Stubborn", levels=[2], examples=20)
+    report = verify(REFERENCE, f"{SIDES}:Stubborn", levels=[2], examples=20)
     assert report.verdict is Verdict.DIFFERENT
     assert "set_state: reference none, candidate KeyError: 'not now'" in report.reason
 

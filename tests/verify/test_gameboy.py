@@ -48,7 +48,8 @@ def image(code: bytes, banks: int = 2, logos: int = 1) -> bytes:
         check = (check - byte - 1) & 0xFF
     rom[0x14D] = check
     program = bytes([0xF3]) + code + bytes([0x18, 0xFE])
-    rom[0x150 : 0x150 + len(program)] = program
+    for bank in range(banks):  # so that it goes on whichever bank is at 0000
+        rom[bank * 0x4000 + 0x150 : bank * 0x4000 + 0x150 + len(program)] = program
     return bytes(rom)
 
 

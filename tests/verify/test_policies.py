@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.verify.cartpole import Cart
 from tests.verify.mutants import Balancing
@@ -35,6 +36,21 @@ def test_a_checkpoint_plays_the_same_on_both_sides(runs: Path) -> None:
     assert fourth.test is not None
     assert fourth.test.outcome == "IDENTICAL"
     assert fourth.test.n == 12
+
+
+def test_a_checkpoint_draws_its_actions_from_the_keys(runs: Path) -> None:
+    [policy] = load_policies(runs, draws=True).values()
+    [greedy] = load_policies(runs).values()
+    obs = np.array([0.01, 0.0, 0.01, 0.0], np.float32)
+    keys = np.random.default_rng(0).integers(2**63, size=60).tolist()
+    drawn = [int(policy.act(obs, key)) for key in keys]
+    assert drawn == [int(policy.act(obs, key)) for key in keys]
+    assert set(drawn) == {0, 1}
+    assert len({int(greedy.act(obs, key)) for key in keys}) == 1
+    report = verify(
+        "gym:CartPole-v1", Cart, levels=[4], margin=5, episodes=6, policies={"drawn": policy}
+    )
+    assert report.verdict is Verdict.EQUAL, str(report)
 
 
 def test_a_policy_of_a_module_is_loaded() -> None:

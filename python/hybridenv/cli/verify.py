@@ -112,11 +112,12 @@ def listed(words: Sequence[str]) -> list[str]:
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
 
 
-def gathered(places: Sequence[str]) -> dict[str, Policy]:
+def gathered(places: Sequence[str], draws: bool = False) -> dict[str, Policy]:
     """Load policies.
 
     Args:
         places: Folders with training runs, or `module:function`.
+        draws: Let those of training runs draw their actions.
 
     Returns:
         Policies by name.
@@ -126,7 +127,8 @@ def gathered(places: Sequence[str]) -> dict[str, Policy]:
     """
     found: dict[str, Policy] = {}
     for place in places:
-        more = load_policies(place) if Path(place).is_dir() else {place: load_policy(place)}
+        run = Path(place).is_dir()
+        more = load_policies(place, draws=draws) if run else {place: load_policy(place)}
         for name, policy in more.items():
             found[name if name not in found else f"{place}/{name}"] = policy
     return found

@@ -171,6 +171,10 @@ def transfer(
     paired: Annotated[
         bool, typer.Option("--paired/--unpaired", help="Pair by policy and evaluation seed.")
     ] = True,
+    draws: Annotated[
+        bool,
+        typer.Option("--draws", help="Policies of training runs draw actions, as they learned."),
+    ] = False,
     alpha: Annotated[float, typer.Option(help="Level of each one-sided test.")] = 0.05,
     chance: ChanceOption = "shared",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the evaluation seeds.")] = 0,
@@ -189,7 +193,7 @@ def transfer(
     _finish(
         lambda: {
             "levels": [4],
-            "policies": gathered(policies),
+            "policies": gathered(policies, draws),
             "margin": margin,
             "episodes": episodes,
             "paired": paired,
