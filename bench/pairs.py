@@ -26,7 +26,7 @@ SCHEMA = 1
 EPISODES = 100
 
 #: Steps of an episode of a game without a task, which has no end of its own.
-GAME_STEPS = 100
+GAME_STEPS = 60
 #: An error of MuJoCo's in double precision, accumulated over the substeps of one step, is about
 #: 1e-10 with numbers of order 10; rewards are float32 by the contract of `hybridenv.envs`.
 PHYSICS_TOL = {"obs": 1e-8, "info": 1e-8, "reward": 1e-5}
@@ -205,15 +205,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", action="append", help="pairs whose name contains this")
     parser.add_argument("--output", type=Path, default=RESULTS, help="result file")
     options = parser.parse_args(arguments)
-    found = []
-    for case in cases():
-        if not options.only or any(part.lower() in case.name.lower() for part in options.only):
-            print(f"{case.name}: ", end="", flush=True)
-            one = compare(case, options.episodes)
-            print(one.verdict.value, one.reason[:200], flush=True)
-            found.append((case, one))
-    result = record(found, options.episodes)
-    report.write(result, options.output)
+    found: list[tuple[Case, Report]] = []
+    chosen = [
+        case
+        for case in cases()
+        if not options.only or any(part.lower() in case.name.lower() for part in options.only)
+    ]
+    if not chosen:
+        parser.error(f"--only: no pair's name contains {options.only}")
+    for case in chosen:
+        print(f"{case.name}: ", end="", flush=True)
+        one = compare(case, options.episodes)
+        print(one.verdict.value, one.reason[:200], flush=True)
+        found.append((case, one))
+        result = record(found, options.episodes)
+        report.write(result, options.output)  # after each, so that nothing measured is lost
     print(block(result))
     print(f"written to {options.output}")
     return int(not all(one.ok for _, one in found))
