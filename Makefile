@@ -121,9 +121,9 @@ verify-pairs: $(BUILT) ## Compare PyBoy, MuJoCo and Pong's rules with what is he
 	$(BIN)/python -m bench.pairs $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
-.PHONY: transfer
-transfer: $(BUILT) ## Train policies in PyBoy and here, judge each on both (a quarter of an hour)
-	$(BIN)/python -m bench.transfer $(BENCH_ARGS)
+.PHONY: transfer-gameboy
+transfer-gameboy: $(BUILT) ## Train policies in PyBoy and here, judge each on both (a quarter of an hour)
+	$(BIN)/python -m bench.gameboy_transfer $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
 .PHONY: accuracy

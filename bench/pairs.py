@@ -7,6 +7,7 @@ Level 3 of `hybridenv.verify` at full size. Writes ``bench/results/pairs.json``,
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -172,6 +173,15 @@ def _streams(errors: dict[str, float]) -> dict[str, float]:
     return found
 
 
+def merged(result: report.Record, path: Path) -> report.Record:
+    """Return a record with those pairs of an older one, at a path, that it does not have itself."""
+    old = json.loads(path.read_text(encoding="utf-8"))["cases"] if path.is_file() else []
+    known = {case["name"]: case for case in (*old, *result["cases"])}
+    order = [case.name for case in cases()]
+    names = sorted(known, key=lambda name: order.index(name) if name in order else len(order))
+    return {**result, "cases": [known[name] for name in names]}
+
+
 def block(result: report.Record) -> str:
     """Return the generated text for a record."""
     rows = []
@@ -202,7 +212,9 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare, print the table, and write the JSON file; 1 where a pair is not equal."""
     parser = argparse.ArgumentParser(prog="python -m bench.pairs", description=__doc__)
     parser.add_argument("--episodes", type=int, default=EPISODES, help="of each source of actions")
-    parser.add_argument("--only", action="append", help="pairs whose name contains this")
+    parser.add_argument(
+        "--only", action="append", help="pairs whose name contains this; others are kept"
+    )
     parser.add_argument("--output", type=Path, default=RESULTS, help="result file")
     options = parser.parse_args(arguments)
     found: list[tuple[Case, Report]] = []
@@ -219,6 +231,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(one.verdict.value, one.reason[:200], flush=True)
         found.append((case, one))
         result = record(found, options.episodes)
+        if options.only:
+            result = merged(result, options.output)
         report.write(result, options.output)  # after each, so that nothing measured is lost
     print(block(result))
     print(f"written to {options.output}")

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import locomotion, pairs, pong, ppo, report, tables, transfer, verify
+from bench import gameboy_transfer, locomotion, pairs, pong, ppo, report, tables, verify
 from bench.accuracy import Record
 from bench.cases import ROOT
 
@@ -109,7 +109,12 @@ PARTS = (
     Part("bench:ppo", {"ppo.json": "make bench-ppo"}, ppo.block),
     Part("bench:locomotion", {"locomotion.json": "make bench-locomotion"}, locomotion.block),
     Part("bench:pairs", {"pairs.json": "make verify-pairs"}, pairs.block, GUIDE),
-    Part("bench:transfer", {"transfer.json": "make transfer"}, transfer.block, GUIDE),
+    Part(
+        "bench:gameboy-transfer",
+        {"gameboy_transfer.json": "make transfer-gameboy"},
+        gameboy_transfer.block,
+        GUIDE,
+    ),
     Part("bench:verify", {"verify.json": "make bench-verify"}, verify.block, GUIDE),
 )
 

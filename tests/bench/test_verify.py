@@ -7,8 +7,8 @@ import pytest
 from tests.verify.cartpole import Cart
 from tests.verify.mutants import Balancing
 
-from bench import pairs, transfer, verify
-from bench.transfer_sides import Learned
+from bench import gameboy_transfer, pairs, verify
+from bench.gameboy_transfer_sides import Learned
 
 TRIVIAL = pairs.Case("Trivial", "itself", "bench.trivial:Counter", "bench.trivial_twin:Counter")
 
@@ -41,13 +41,14 @@ def test_pairs_that_differ_fail_the_command(
 ) -> None:
     wrong = pairs.Case("Off", "itself", "gym:CartPole-v1", "tests.verify.cartpole:too_generous")
     output = tmp_path / "pairs.json"
-    for cases, status in (([TRIVIAL], 0), ([TRIVIAL, wrong], 1)):
-        monkeypatch.setattr(pairs, "cases", lambda cases=cases: cases)
+    for chosen, status in (([TRIVIAL], 0), ([TRIVIAL, wrong], 1)):
+        monkeypatch.setattr(pairs, "cases", lambda chosen=chosen: chosen)
         assert pairs.main(["--episodes", "1", "--output", str(output)]) == status
-    assert [case["verdict"] for case in json.loads(output.read_text())["cases"]] == [
-        "EQUAL",
-        "DIFFERENT",
-    ]
+    again = ["--only", "trivial", "--episodes", "2", "--output", str(output)]
+    assert pairs.main(again) == 0
+    cases = json.loads(output.read_text())["cases"]
+    assert [case["verdict"] for case in cases] == ["EQUAL", "DIFFERENT"], "others are kept"
+    assert [case["counts"]["episodes"] for case in cases] == [2, 1]
 
 
 def test_a_table_of_policies_says_the_outcome() -> None:
@@ -62,7 +63,7 @@ def test_a_table_of_policies_says_the_outcome() -> None:
         policies={"pyboy-0": Balancing()},
     )
     learned = [Learned("pyboy", 0, 100, 1.0, 1.0, 2.0)]
-    text = transfer.block(transfer.record(learned, found, {"steps": 100}))
+    text = gameboy_transfer.block(gameboy_transfer.record(learned, found, {"steps": 100}))
     assert "| in PyBoy, seed 0 | 1.00 → 2.00 | 500.000 | 500.000 | 0.00 | 0 of 3 |" in text
     assert "**IDENTICAL**: 3 pairs of episodes" in text
 

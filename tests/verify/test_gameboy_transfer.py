@@ -8,7 +8,7 @@ import jax
 import numpy as np
 import pytest
 
-from bench.transfer_sides import SIDES, games
+from bench.gameboy_transfer_sides import SIDES, games
 from hybridenv.oracle.reference import pyboy_version
 from hybridenv.train import Config, load, train
 from hybridenv.train.host import HostLoop

@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import SyncVectorEnv, VectorEnv
 
-from bench.transfer import FRAME_SKIP
+from bench.gameboy_transfer import FRAME_SKIP
 from hybridenv.train import Config, train
 from hybridenv.train.host import HostLoop, MakeEnv
 from hybridenv.train.logging import read_rows

@@ -1,8 +1,8 @@
-"""Policies of PyBoy and of this package, each judged on both: ``python -m bench.transfer``.
+"""Policies of PyBoy and of this package on both: ``python -m bench.gameboy_transfer``.
 
 Trains small policies on either side of the Game Boy pair, lets each play the same evaluation seeds
 on both, and tests for equivalence: level 4 of `hybridenv.verify`. Writes
-``bench/results/transfer.json``, from which `bench.readme_table` makes a table in
+``bench/results/gameboy_transfer.json``, from which `bench.readme_table` makes a table in
 ``docs/verify.md``.
 """
 
@@ -19,11 +19,11 @@ from bench import report, tables
 from bench.cases import ROOT
 
 if TYPE_CHECKING:  # it imports JAX, which whoever only makes a table does without
-    from bench.transfer_sides import Learned
+    from bench.gameboy_transfer_sides import Learned
     from hybridenv.verify import Report
 
 #: The file that the table is generated from.
-RESULTS = ROOT / "bench" / "results" / "transfer.json"
+RESULTS = ROOT / "bench" / "results" / "gameboy_transfer.json"
 SCHEMA = 1
 
 FRAME_SKIP = 12
@@ -52,7 +52,7 @@ def train_all(out: Path, training: dict[str, Any]) -> list[Learned]:
         out: Folder of the runs; runs that are there are kept.
         training: Settings of the runs.
     """
-    from bench.transfer_sides import learn
+    from bench.gameboy_transfer_sides import learn
 
     return [learn(side, seed, training, out) for side, seeds in SEEDS.items() for seed in seeds]
 
@@ -84,7 +84,7 @@ def record(learned: list[Learned], found: Report, training: dict[str, Any]) -> r
 
     fourth = found.levels[4]
     if not isinstance(fourth, L4Result) or fourth.test is None:
-        raise RuntimeError(f"transfer: {found}")
+        raise RuntimeError(f"gameboy_transfer: {found}")
     return {
         **report.origin(SCHEMA),
         "settings": {"frame_skip": FRAME_SKIP, "training": training},
@@ -139,19 +139,19 @@ def block(result: report.Record) -> str:
         f"{test['p_tost']:.3g}. The policies are small networks that see the picture; they learned "
         f"for {training['steps']:,} steps of {result['settings']['frame_skip']} frames and draw "
         f"their actions as they did then, from the same keys on both sides. "
-        f"{tables.source(result, 'transfer', 'transfer')}"
+        f"{tables.source(result, 'gameboy_transfer', 'transfer-gameboy')}"
     )
     return "\n\n".join([tables.table(head, rows), words])
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Train, judge, print the table, and write the JSON file; the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m bench.transfer", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bench.gameboy_transfer", description=__doc__)
     parser.add_argument("--episodes", type=int, default=EPISODES, help="seeds of each policy")
     parser.add_argument(
         "--runs",
         type=Path,
-        default=ROOT / "target" / "bench" / "transfer",
+        default=ROOT / "target" / "bench" / "gameboy-transfer",
         help="folder of the training runs; those that are there are not trained anew",
     )
     parser.add_argument("--output", type=Path, default=RESULTS, help="result file")
