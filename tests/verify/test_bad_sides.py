@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.verify.cartpole import Cart
+from tests.verify.courier import Courier
 from tests.verify.sides import Counter, Counting, Endless
 
 from hybridenv.errors import ArgumentError, NotEquivalentError
@@ -183,6 +184,18 @@ def test_spaces_that_differ_end_it_at_once() -> None:
 def test_settings_without_sense_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         verify(Counter, Counting, **options)
+
+
+def test_a_side_that_refuses_illegal_actions_is_only_given_legal_ones() -> None:
+    class Strict(Courier):
+        def step(self, action: Any) -> Any:
+            assert self.action_mask()[int(action)], "illegal"
+            return super().step(action)
+
+    report = verify(
+        Strict, Strict, level=2, chance="tape", actions=["mask"], episodes=3, examples=10
+    )
+    assert report.verdict is Verdict.EQUAL, str(report)
 
 
 def test_an_anchor_without_states_is_an_error() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hybridenv.errors import ArgumentError, TargetError
 from hybridenv.verify._record import STOP, Chooser, listed
+from hybridenv.verify._target import Target
 
 SEED_BITS = 31
 """Seeds of episodes are below 2**31, which every environment takes."""
@@ -97,6 +98,18 @@ def masked(space: gymnasium.Space[Any], name: str) -> Source:
         return choose
 
     return Source("mask", start)
+
+
+def legal_source(target: Target) -> Source:
+    """Draw evenly from the legal actions of a target that names them, else from all.
+
+    Args:
+        target: The reference.
+    """
+    space = target.action_space
+    if "mask" in target.offers and isinstance(space, gymnasium.spaces.Discrete):
+        return masked(space, target.identity.name)
+    return uniform(space)
 
 
 def scripted(actions: Sequence[Any], name: str = "script") -> Source:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import gymnasium
 
 from hybridenv.errors import TargetError
-from hybridenv.verify._actions import episode_seeds, uniform
+from hybridenv.verify._actions import episode_seeds, legal_source
 from hybridenv.verify._compare import Rules, first_difference
 from hybridenv.verify._plan import Pair, Tick, Work
 from hybridenv.verify._results import Check, L0Result, Status
@@ -68,7 +68,7 @@ def _checks(pair: Pair) -> Iterator[Check]:
 def _episodes(side: str, pair: Pair, blame: Status) -> Iterator[Check]:
     """Short episodes: observations lie in their space, and a seed gives the same again."""
     target = pair.reference if side == "reference" else pair.candidate
-    source = uniform(pair.reference.action_space)
+    source = legal_source(pair.reference)
     seeds = episode_seeds(pair.settings.seed, "L0", PROBES)
     short = replace(pair, settings=replace(pair.settings, max_steps=PROBE_STEPS))
     try:

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 )
 
 from hybridenv.errors import TargetError
-from hybridenv.verify._actions import SEED_BITS, episode_seeds, uniform
+from hybridenv.verify._actions import SEED_BITS, episode_seeds, legal_source
 from hybridenv.verify._compare import first_difference
 from hybridenv.verify._plan import Pair, Tick, Work
 from hybridenv.verify._record import STOP, Recorder, Trajectory, inject, raised
@@ -299,7 +299,7 @@ def _injected(pair: Pair) -> Check:
     name = "steps from injected states"
     if not pair.anchorable:
         return Check(name, Status.SKIPPED, "not both sides hand out and take states")
-    source, steps = uniform(pair.reference.action_space), 0
+    source, steps = legal_source(pair.reference), 0
     for seed in episode_seeds(pair.settings.seed, "L2", INJECTED):
         choose = source.start(seed)
         play, ours = pair.lead(seed, _limited(choose, INJECTED_STEPS), anchors=True)

@@ -4,6 +4,8 @@ Every policy plays the same evaluation seeds on both sides; returns are paired b
 evaluation seed.
 """
 
+from dataclasses import replace
+
 from hybridenv.errors import ArgumentError, TargetError
 from hybridenv.verify._actions import Policy, episode_seeds, policy_chooser
 from hybridenv.verify._plan import Pair, Tick, Work
@@ -41,9 +43,10 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
     returns: Returns = {name: ([], []) for name in work.policies}
     interrupted = False
     steps = 0
+    seeds = episode_seeds(pair.settings.seed, "L4", pair.settings.episodes)
     try:
         for name, policy in work.policies.items():
-            for seed in episode_seeds(pair.settings.seed, "L4", pair.settings.episodes):
+            for seed in seeds:
                 ours, theirs = play_both(pair, policy, name, seed)
                 for side, seen in zip(returns[name], (ours, theirs), strict=True):
                     side.append(seen.total)
@@ -51,7 +54,8 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
                 tick(1)
     except KeyboardInterrupt:
         interrupted = True
-    return _result(pair, returns, steps, interrupted)
+    result = _result(pair, returns, steps, interrupted)
+    return replace(result, seeds={"evaluation": seeds})
 
 
 def amount(pair: Pair, work: Work) -> int:
