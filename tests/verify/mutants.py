@@ -334,7 +334,7 @@ class BothEnds(Courier):
         return self.fuel <= 0 or late, late
 
 
-@mutant(COURIER, "the tank has no lid", 0)
+@mutant(COURIER, "the tank has no lid", 3)
 class NoLid(Courier):
     def pay(self) -> float:
         full = self.fuel

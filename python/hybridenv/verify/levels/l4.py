@@ -143,7 +143,7 @@ def _test(pair: Pair, ours: list[float], theirs: list[float]) -> Equivalence:
 
 def _words(test: Equivalence) -> str:
     if test.outcome == "IDENTICAL":
-        return f"all {test.n} paired returns are the same number"
+        return f"all {test.n} pairs have the same return on both sides"
     needed = "" if test.n_for_power is None else f", {test.n_for_power:,} needed for 90 % power"
     return (
         f"difference {test.difference:+.4g} in {test.low:+.4g} to {test.high:+.4g}, margin "
