@@ -20,7 +20,8 @@ from bench.pong import Found, Plan, measure_all, parse, publish
 RESULTS = ROOT / "bench" / "results" / "locomotion.json"
 SCHEMA = 1
 
-MEMBERS, STEPS = 2_048, 64
+#: Two whole tiles of the physics, see `hybridenv.envs.planar.physics`; a part costs nearly as much.
+MEMBERS, STEPS = 2 * 784, 64
 ROLLOUT_MEMBERS, GYMNASIUM_MEMBERS = 1_024, 16
 
 #: Physics steps of an environment's step, and states that one step is compared on.
