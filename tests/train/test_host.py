@@ -130,7 +130,7 @@ def test_the_phases_of_an_iteration_are_timed() -> None:
     state, seconds = made.timed(made.init())
     made.close()
     assert int(state.iteration) == 1
-    assert set(seconds) == {"environment", "forward", "backward", "transfer"}
+    assert set(seconds) == {"environment", "forward", "backward", "transfer", "rest"}
     assert min(seconds.values()) > 0
 
 

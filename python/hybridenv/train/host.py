@@ -227,13 +227,15 @@ class HostLoop:
             state: Where to go on.
 
         Returns:
-            The state after it, and the seconds of ``environment``, ``forward``, ``backward`` and
-            ``transfer``.
+            The state after it, and the seconds of ``environment``, ``forward``, ``backward``,
+            ``transfer`` and the ``rest``, such as keeping records.
         """
         state, groups = self._begin(state)
         clock = _Clock()
-        new, _ = self._iteration(state, groups, clock)
-        return new, clock.seconds
+        begin = time.perf_counter()
+        new, _ = jax.block_until_ready(self._iteration(state, groups, clock))
+        rest = time.perf_counter() - begin - sum(clock.seconds.values())
+        return new, clock.seconds | {"rest": rest}
 
     def close(self) -> None:
         """Close the environments and end their threads."""
