@@ -82,7 +82,8 @@ def test_what_is_wrong_is_said(tmp_path: Path, arguments: tuple[str, ...], words
     assert "Traceback" not in result.stderr
 
 
-def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_leaves(tmp_path: Path, sign: signal.Signals, code: int) -> None:
     process = subprocess.Popen(
         command("pong", "--steps", "1000000000", "--out", "out"),
         cwd=tmp_path,
@@ -95,9 +96,9 @@ def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
     until = time.monotonic() + 200
     while not (log.exists() and log.stat().st_size) and time.monotonic() < until:
         time.sleep(0.1)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, sign)
     stdout, stderr = process.communicate(timeout=200)
-    assert process.returncode == 130, stderr
+    assert process.returncode == code, stderr
     assert "checkpoint:" in stdout
     assert "Traceback" not in stderr
 

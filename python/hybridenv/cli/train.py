@@ -45,7 +45,7 @@ def train(wanted: Train) -> None:
 
     Raises:
         HybridEnvError: A setting is refused, a checkpoint cannot be written, or the run diverged.
-        SystemExit: With code 130, after Ctrl-C and the checkpoint that follows it.
+        SystemExit: After Ctrl-C with code 130, after SIGTERM with 143; a checkpoint was written.
     """
     from hybridenv.train import Config
     from hybridenv.train import train as run
@@ -87,7 +87,7 @@ def train(wanted: Train) -> None:
     if result.checkpoint is not None:
         out.print(f"checkpoint: {result.checkpoint}", soft_wrap=True)
     if result.interrupted:
-        sys.exit(130)
+        sys.exit(128 + result.interrupted)
 
 
 def parsed(changes: Sequence[str]) -> dict[str, Any]:
