@@ -26,6 +26,9 @@ RESULTS = ROOT / "bench" / "results" / "profile.json"
 PICTURE = ROOT / "docs" / "images" / "training-breakdown.png"
 SCHEMA = 1
 
+#: Seconds for all repeats of an environment and a network; they take less than 120 if left alone.
+PATIENCE = 900.0
+
 #: What an iteration consists of, see `hybridenv.train.breakdown.Breakdown`.
 PARTS = ("environment", "forward", "backward", "transfer", "rest")
 
@@ -76,7 +79,7 @@ def _ask(env: str, params: int, repeats: int) -> report.Record:
     worker = Worker(Path(sys.executable), "bench.profile_worker")
     try:
         worker.send("measure", env=env, params=params, repeats=repeats)
-        return worker.answer()
+        return worker.answer(PATIENCE)
     finally:
         worker.close()
 
