@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from statistics import median
@@ -47,32 +47,32 @@ TITLES = {
 
 def measure_all(
     envs: Iterable[str], sizes: Mapping[str, int], repeats: int
-) -> dict[str, report.Record]:
-    """Measure environments one after the other, each in a process of its own.
+) -> Iterator[dict[str, report.Record]]:
+    """Measure environments one after the other with every network, each in a process of its own.
 
     Args:
         envs: Their names.
         sizes: Sizes of networks, by their names.
         repeats: Measurements of everything.
 
-    Returns:
-        For each environment ``sizes``, the breakdowns by the names of their sizes; ``absent``, by
-        the same names, why there is none; and ``versions``.
+    Yields:
+        After each of them what was found so far. For each environment ``sizes``, the breakdowns by
+        the names of their sizes; ``absent``, by the same names, why there is none; and
+        ``versions``.
     """
-    found: dict[str, report.Record] = {}
-    for env in envs:
-        case: report.Record = {"sizes": {}, "absent": {}, "versions": {}}
-        found[env] = case
-        for name, size in sizes.items():
+    found: dict[str, report.Record] = {
+        env: {"sizes": {}, "absent": {}, "versions": {}} for env in envs
+    }
+    for name, size in sizes.items():
+        for env, case in found.items():
             print(f"{env}, {name}", file=sys.stderr, flush=True)
             try:
                 answer = _ask(env, size, repeats)
+                case["versions"][env] = answer.pop("version")
+                case["sizes"][name] = answer
             except SideFailedError as error:
                 case["absent"][name] = str(error)
-                continue
-            case["versions"][env] = answer.pop("version")
-            case["sizes"][name] = answer
-    return found
+            yield found
 
 
 def _ask(env: str, params: int, repeats: int) -> report.Record:
@@ -84,16 +84,19 @@ def _ask(env: str, params: int, repeats: int) -> report.Record:
         worker.close()
 
 
-def record(found: Mapping[str, report.Record], load: float, repeats: int) -> report.Record:
+def record(
+    origin: report.Record, found: Mapping[str, report.Record], load: float, repeats: int
+) -> report.Record:
     """Return everything that a run found, with where and how it was found.
 
     Args:
+        origin: As of `report.origin`, from before the first measurement.
         found: As of `measure_all`.
         load: Average load of the machine before the first measurement.
         repeats: Measurements of everything.
     """
     return {
-        **report.origin(SCHEMA),
+        **origin,
         "load_average": load,
         "settings": {"repeats": repeats},
         "cases": dict(found),
@@ -142,7 +145,8 @@ def guide(result: report.Record) -> str:
         f"{result['load_average']:.1f}, {result['created'][:10]}, commit "
         f"`{result['commit'][:10]}`; `make bench-profile` measures again."
     )
-    return "\n\n".join([tables.table(head, rows), note])
+    picture = f"![How iterations of training divide](images/{PICTURE.name})"
+    return "\n\n".join([picture, tables.table(head, rows), note])
 
 
 def _sizes(result: report.Record) -> list[str]:
@@ -202,12 +206,13 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error(f"--repeats: got {options.repeats}, expected at least 3")
     load = os.getloadavg()[0]
     sizes = {name: size for name, size in SIZES.items() if name in (options.size or SIZES)}
-    found = measure_all(options.env or TITLES, sizes, options.repeats)
-    result = record(found, load, options.repeats)
-    report.write(result, options.output)
+    origin = report.origin(SCHEMA)
+    for found in measure_all(options.env or TITLES, sizes, options.repeats):
+        result = record(origin, found, load, options.repeats)
+        report.write(result, options.output)
     draw(result, options.picture)
     print(f"{guide(result)}\n\nwritten to {options.output} and {options.picture}")
-    for env, case in found.items():
+    for env, case in result["cases"].items():
         for size, reason in case["absent"].items():
             print(f"not measured: {env}, {size}: {reason}")
     return 0

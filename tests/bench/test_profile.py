@@ -44,7 +44,9 @@ def result(**changes: Any) -> report.Record:
             "versions": {},
         },
     }
-    made: report.Record = json.loads(json.dumps(profile_training.record(cases, 0.5, 3)))
+    made: report.Record = json.loads(
+        json.dumps(profile_training.record(report.origin(1), cases, 0.5, 3))
+    )
     return made
 
 
@@ -56,6 +58,7 @@ def test_the_tables_have_every_size_and_gaps_where_nothing_was_measured() -> Non
     assert "64 environments, an update for every 512 steps" in text
     assert "load 0.5; hybridenv 0.1.0, JAX 0.10.2" in text
     text = profile_training.guide(result())
+    assert text.startswith("![How iterations of training divide](images/training-breakdown.png)\n")
     assert (
         "| Pong, 200 M | 1,024 | 10.0 % | 5.0 % to 20.0 % | 20.0 % | 60.0 % | 0 % | 10.0 % |"
         in text
@@ -86,7 +89,7 @@ def test_pages_have_a_place_for_the_tables(tmp_path: Path) -> None:
 
 
 def test_processes_measure_and_what_cannot_is_recorded() -> None:
-    found = profile_training.measure_all(["pong", "chess"], {"2 M": 2_000}, repeats=1)
+    *_, found = profile_training.measure_all(["chess", "pong"], {"2 M": 2_000}, repeats=1)
     one = found["pong"]["sizes"]["2 M"]
     assert one["updates"] * 512 == one["n_envs"] * one["horizon"]
     assert sum(share["median"] for share in one["shares"].values()) == pytest.approx(1)
