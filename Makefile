@@ -106,6 +106,11 @@ bench-ppo: $(BUILT) $(PEERS)/.deps ## PPO's steps a second, beside PyTorch, and 
 	$(BIN)/python -m bench.ppo $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
+.PHONY: bench-profile
+bench-profile: $(BUILT) ## Where the time of training goes, for three sizes of networks; refresh the tables of README and docs
+	$(BIN)/python -m bench.profile_training $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: bench-locomotion
 bench-locomotion: $(BUILT) $(PEERS)/.deps ## Steps a second and errors of half cheetah, hopper and walker beside MuJoCo, MJX and Brax; refresh the README's table
 	$(BIN)/python -m bench.locomotion $(BENCH_ARGS)
