@@ -213,8 +213,8 @@ def block(result: report.Record) -> str:
             "With the default settings, each seed by itself. Seconds are of training, without "
             f"compiling, on {result['machine']['cores']} cores with a load of "
             f"{result['load_average']:.0f} by other programs; a level is reached where the mean "
-            "return of the episodes that end in an iteration, with drawn actions, first exceeds it. "
-            f"At the end {result['settings']['episodes']} whole episodes are played:"
+            "return of the episodes that end in an iteration, with drawn actions, first exceeds "
+            f"it. At the end {result['settings']['episodes']} whole episodes are played:"
         ),
         _default_table(result["defaults"]),
     ]
