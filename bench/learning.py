@@ -211,8 +211,7 @@ def block(result: report.Record) -> str:
     parts = [
         (
             "With the default settings, each seed by itself. Seconds are of training, without "
-            f"compiling, on {result['machine']['cores']} cores with a load of "
-            f"{result['load_average']:.0f} by other programs; a level is reached where the mean "
+            "compiling; a level is reached where the mean "
             "return of the episodes that end in an iteration, with drawn actions, first exceeds "
             f"it. At the end {result['settings']['episodes']} whole episodes are played:"
         ),
@@ -241,7 +240,7 @@ def block(result: report.Record) -> str:
             ),
             tables.table(head, body),
         ]
-    parts.append(tables.provenance(result, "learning"))
+    parts.append(tables.origin(result, "learning"))
     return "\n\n".join(parts)
 
 

@@ -6,6 +6,7 @@ Steps a second, and how far one step of physics lies from MuJoCo's. Writes
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -164,6 +165,17 @@ def record(
         "cases": cases,
         "errors": errors,
         "goals": _goals(cases.get("half_cheetah"), errors.get("half_cheetah", {})),
+    }
+
+
+def with_errors(result: report.Record, errors: Mapping[str, report.Record]) -> report.Record:
+    """Return a record with errors found later, and from where they are."""
+    origin = report.origin(SCHEMA)
+    return {
+        **result,
+        "errors": errors,
+        "errors_found": {key: origin[key] for key in ("created", "commit", "changed_files")},
+        "goals": _goals(result["cases"].get("half_cheetah"), errors.get("half_cheetah", {})),
     }
 
 
@@ -332,12 +344,17 @@ def _error_table(errors: Mapping[str, report.Record]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure, print the tables, and write the JSON file; the exit status."""
-    options = parse("locomotion", __doc__, "MuJoCo", RESULTS, arguments)
+    only = "compare single steps alone, and keep the speeds that the result file has"
+    options = parse("locomotion", __doc__, "MuJoCo", RESULTS, arguments, errors_only=only)
     counts = {name: count // 50 if options.quick else count for name, count in STATES.items()}
     wrong = errors(counts, options.peer_python)
-    cores = len(os.sched_getaffinity(0))
-    found = measure_all(cases(cores, options.quick), options.repeats, options.peer_python)
-    result = record(found, wrong, options.repeats, options.quick)
+    found: dict[str, Found] = {}
+    if options.errors_only:
+        result = with_errors(json.loads(options.output.read_text(encoding="utf-8")), wrong)
+    else:
+        cores = len(os.sched_getaffinity(0))
+        found = measure_all(cases(cores, options.quick), options.repeats, options.peer_python)
+        result = record(found, wrong, options.repeats, options.quick)
     publish(result, block(result), options.output, found)
     for name, precisions in wrong.items():
         for precision, summary in precisions.items():

@@ -63,7 +63,7 @@ class SavedPolicy:
         return list(np.clip(x @ kernel + bias, -1, 1).astype(np.float32))
 
 
-def arrays(policy: Any, params: Any) -> dict[str, NDArray[np.float32]]:
+def arrays(policy: Any, params: Any) -> dict[str, Any]:
     """Take apart what `hybridenv.train` trained.
 
     Args:
@@ -72,7 +72,7 @@ def arrays(policy: Any, params: Any) -> dict[str, NDArray[np.float32]]:
         params: Its parameters, of one seed.
 
     Returns:
-        What `SavedPolicy` is made of.
+        What `SavedPolicy` is made of, float32.
     """
     from flax import nnx
 

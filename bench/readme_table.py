@@ -1,4 +1,4 @@
-"""Put the tables of the newest results into the README: ``python -m bench.readme_table``.
+"""Put tables of the newest results into README and documentation: ``python -m bench.readme_table``.
 
 The text between each pair of markers is generated from JSON files; ``--check`` says whether it is
 up to date.
@@ -13,42 +13,46 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import locomotion, pong, ppo, report, tables
+from bench import learning, locomotion, pong, ppo, report, tables, transfer
 from bench.accuracy import Record
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
+LOCOMOTION = ROOT / "docs" / "locomotion.md"
 
 
 @dataclass(frozen=True)
 class Part:
-    """One generated part of the README.
+    """One generated part of the README or of another page.
 
     Attributes:
         name: Name of its markers, ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``.
         sources: The records in ``bench/results`` that it is made from: file, and what writes it.
         block: Writes the text from the records, in that order.
+        page: The page that it is on; `None` is the README.
     """
 
     name: str
     sources: dict[str, str]
     block: Callable[..., str]
+    page: Path | None = None
 
-    def is_empty(self, readme: str) -> bool:
-        """Whether the README has nothing here yet, because nobody has measured it."""
-        return f"<!-- {self.name}:begin -->\n<!-- {self.name}:end -->" in readme
+    def is_empty(self, text: str) -> bool:
+        """Whether the page has nothing here yet, because nobody has measured it."""
+        return f"<!-- {self.name}:begin -->\n<!-- {self.name}:end -->" in text
 
-    def updated(self, readme: str, *records: Record) -> str:
-        """Return the README's text with this part replaced.
+    def updated(self, text: str, *records: Record) -> str:
+        """Return the page's text with this part replaced.
 
         Raises:
             ValueError: The markers are missing or not in order.
         """
         first, last = f"<!-- {self.name}:begin -->", f"<!-- {self.name}:end -->"
-        before, begin, rest = readme.partition(first)
+        before, begin, rest = text.partition(first)
         _, end, after = rest.partition(last)
         if not begin or not end:
-            raise ValueError(f"{README.name}: expected the lines {first} and {last}, in this order")
+            page = self.page or README
+            raise ValueError(f"{page.name}: expected the lines {first} and {last}, in this order")
         return f"{before}{first}\n{self.block(*records)}\n{last}{after}"
 
 
@@ -102,19 +106,23 @@ PARTS = (
     Part("bench:pong", {"pong.json": "make bench-pong"}, pong.block),
     Part("bench:ppo", {"ppo.json": "make bench-ppo"}, ppo.block),
     Part("bench:locomotion", {"locomotion.json": "make bench-locomotion"}, locomotion.block),
+    Part("bench:learning", {"learning.json": "make bench-learning"}, learning.block, LOCOMOTION),
+    Part("bench:transfer", {"transfer.json": "make bench-transfer"}, transfer.block, LOCOMOTION),
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the README, or with ``--check`` say whether it would change; the exit status."""
+    """Write the pages, or with ``--check`` say whether they would change; the exit status."""
     parser = argparse.ArgumentParser(prog="python -m bench.readme_table", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if out of date")
     parser.add_argument("--results", type=Path, default=report.RESULTS.parent, help="folder")
     options = parser.parse_args(arguments)
-    old = new = README.read_text(encoding="utf-8")
+    old = {page: page.read_text(encoding="utf-8") for page in {p.page or README for p in PARTS}}
+    new = dict(old)
     for part in PARTS:
+        page = part.page or README
         missing = [name for name in part.sources if not (options.results / name).is_file()]
-        if missing and part.is_empty(old):
+        if missing and part.is_empty(old[page]):
             continue
         records = []
         for name, command in part.sources.items():
@@ -123,12 +131,16 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"{path}: no results yet; run `{command}`", file=sys.stderr)
                 return 1
             records.append(json.loads(path.read_text(encoding="utf-8")))
-        new = part.updated(new, *records)
+        new[page] = part.updated(new[page], *records)
+    changed = sorted(page for page in old if old[page] != new[page])
     if options.check:
-        if old != new:
-            print("README.md: tables differ from bench/results; run `python -m bench.readme_table`")
-        return int(old != new)
-    README.write_text(new, encoding="utf-8")
+        for page in changed:
+            print(
+                f"{page.name}: tables differ from bench/results; run `python -m bench.readme_table`"
+            )
+        return int(bool(changed))
+    for page in changed:
+        page.write_text(new[page], encoding="utf-8")
     return 0
 
 

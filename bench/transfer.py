@@ -162,7 +162,7 @@ def block(result: report.Record) -> str:
                 "the number of pairs that 90 % power needs:"
             ),
             tables.table([*head, "p", "needed", "verdict"], body),
-            tables.provenance(result, "transfer"),
+            tables.origin(result, "transfer"),
         ]
     )
 

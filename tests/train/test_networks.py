@@ -87,6 +87,7 @@ def test_actions_begin_with_the_noise_asked_for(rng: np.random.Generator) -> Non
     config = Config(env="x", hidden=(8,), initial_std=0.25)
     policy, make = build(VECTOR, ActionSpec(2, True, (-1, -1), (1, 1)), config)
     distribution, _, _ = policy.step(make(jax.random.key(0)), seen(VECTOR, rng, 5), ())
+    assert isinstance(distribution, DiagonalGaussian)
     np.testing.assert_allclose(np.exp(distribution.log_std), 0.25, rtol=1e-6)
 
 
