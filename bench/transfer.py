@@ -27,7 +27,7 @@ RESULTS = ROOT / "bench" / "results" / "transfer.json"
 RUNS = ROOT / "target" / "transfer"
 SCHEMA = 1
 
-SEEDS, EPISODES = 10, 128
+SEEDS, EPISODES = 10, 64
 MARGIN, ALPHA = 100.0, 0.05
 
 REFERENCE, CANDIDATE = "gym:HalfCheetah-v5", "hybridenv:half_cheetah/jax"

@@ -19,7 +19,7 @@ def run(seed: int, speed: float) -> report.Record:
     rows = [{"steps": i * 10, "return": 100.0 * i * speed, "seconds": float(i)} for i in range(11)]
     found: report.Record = {
         "seed": seed, "rows": rows, "seconds": 10.0, "compile_seconds": 5.0,
-        "greedy": [1_000 * speed] * 4, "drawn": [900 * speed] * 4,
+        "greedy": [1_000 * speed] * 4, "drawn": [900 * speed] * 4, "on_back": float(speed < 4),
     }  # fmt: skip
     return found | {f"to {level}": learning.reached(rows, level) for level in (2_000, 4_000)}
 
@@ -35,7 +35,9 @@ def test_levels_are_reached_where_a_row_first_exceeds_them() -> None:
 
 def test_learning_is_told_in_a_table_and_a_picture(tmp_path: Path) -> None:
     runs = [run(0, 5), run(1, 3)]
-    made = learning.record({"half_cheetah": runs}, {"ours": runs, "theirs": runs[:1]}, None)
+    made = learning.record(
+        {"half_cheetah": runs}, runs[1:], {"ours": runs, "theirs": runs[:1]}, None
+    )
     result = json.loads(json.dumps(made))
     goals = {goal["goal"]: goal for goal in result["goals"]}
     assert len(goals) == 2
@@ -46,6 +48,8 @@ def test_learning_is_told_in_a_table_and_a_picture(tmp_path: Path) -> None:
     assert "(1 of 2 seeds)" in text
     assert "4,000 (3,000 to 5,000)" in text
     assert "| hybridenv | 2 | 5,000, 3,000 | 4,000 | 10 |" in text
+    assert "with 1.0 1 of 1 (3,000 to 3,000)" in text
+    assert "the default of 0.5 1 of 2 (3,000 to 5,000)" in text
     learning.draw(result, tmp_path / "curves.png")
     assert (tmp_path / "curves.png").stat().st_size > 5_000
 
@@ -59,7 +63,7 @@ def test_transfer_is_told_in_a_table() -> None:
     case = {"policies": 2, "test": test, "means": {}, "returns": {}}
     result = transfer.record({"ours float32": case, "theirs float64": case}, 20)
     text = transfer.block(json.loads(json.dumps(result)))
-    assert "| trained here, float32 | 2 | 40 | 5,0" in text
+    assert "| trained here, float32 | 2 | 40 | " in text
     assert "| trained on Gymnasium's, float64 | 2 | 40 |" in text
     assert text.count("**EQUIVALENT**") == 2
 

@@ -305,7 +305,7 @@ class Config:
 
 
 _LOCOMOTION: dict[str, Any] = {
-    "steps": 4_000_000,
+    "steps": 2_000_000,
     "n_envs": 128,
     "epochs": 4,
     "minibatches": 8,
