@@ -32,7 +32,7 @@ def test_pong_is_learned_in_part() -> None:
 
 
 def test_half_cheetah_begins_to_run() -> None:
-    """An eighth of a run: from less than nothing to well beyond what crawling earns at first."""
+    """A sixth of a run: from less than nothing to well beyond what crawling earns at first."""
     config = Config.of("half_cheetah", {"steps": 524_288, "calls": 8})
     result = train(config)
     env, params = make("half_cheetah")

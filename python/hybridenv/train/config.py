@@ -305,7 +305,7 @@ class Config:
 
 
 _LOCOMOTION: dict[str, Any] = {
-    "steps": 2_000_000,
+    "steps": 3_000_000,
     "n_envs": 128,
     "epochs": 4,
     "minibatches": 8,
@@ -325,7 +325,7 @@ to learn crawling there."""
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "half_cheetah": _LOCOMOTION,
-    "hopper": _LOCOMOTION,
+    "hopper": {**_LOCOMOTION, "epochs": 8, "minibatches": 16, "lr": 3e-4},
     "walker2d": _LOCOMOTION,
     "pong": {
         "env_args": {"frame_skip": 8},
