@@ -115,7 +115,6 @@ def judge(side: str, precision: str, seeds: int, episodes: int, folder: Path) ->
         "means": {
             name: [float(np.mean(one)) for one in both] for name, both in fourth.returns.items()
         },
-        "returns": {name: [list(one) for one in both] for name, both in fourth.returns.items()},
     }
 
 

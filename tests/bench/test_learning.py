@@ -60,7 +60,7 @@ def test_transfer_is_told_in_a_table() -> None:
     rng = np.random.default_rng(0)
     ours = rng.normal(5_000, 50, 40)
     test = asdict(tost(ours, ours + rng.normal(0, 50, 40), 100))
-    case = {"policies": 2, "test": test, "means": {}, "returns": {}}
+    case = {"policies": 2, "test": test, "means": {}}
     result = transfer.record({"ours float32": case, "theirs float64": case}, 20)
     text = transfer.block(json.loads(json.dumps(result)))
     assert "| trained here, float32 | 2 | 40 | " in text
