@@ -116,6 +116,20 @@ bench-locomotion: $(BUILT) $(PEERS)/.deps ## Steps a second and errors of half c
 	$(BIN)/python -m bench.locomotion $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
+.PHONY: bench-learning
+bench-learning: $(BUILT) $(PEERS)/.deps ## Time to learn half cheetah, hopper and walker, and curves beside PyTorch on Gymnasium; refresh the tables
+	$(BIN)/python -m bench.learning $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
+.PHONY: bench-transfer
+bench-transfer: $(BUILT) ## Level 4: train ten policies here and ten on Gymnasium's half cheetah, play all on both; refresh the table
+	$(BIN)/python -m bench.transfer $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
+.PHONY: policies
+policies: $(BUILT) ## Train the small policies that tests and benchmarks play (bench/policies)
+	$(BIN)/python -m bench.policy
+
 .PHONY: accuracy
 accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts and the README's tables
 	$(BIN)/python -m tests.oracle.ratchet

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import locomotion, pong, ppo, profile_training, report, tables
+from bench import learning, locomotion, pong, ppo, profile_training, report, tables, transfer
 from bench.accuracy import Record
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
+LOCOMOTION = ROOT / "docs" / "locomotion.md"
 TRAINING = ROOT / "docs" / "training.md"
 
 
@@ -114,6 +115,8 @@ PARTS = (
     Part("bench:profile", {"profile.json": "make bench-profile"}, profile_training.block),
     Part("bench:profile", {"profile.json": "make bench-profile"}, profile_training.guide, TRAINING),
     Part("bench:locomotion", {"locomotion.json": "make bench-locomotion"}, locomotion.block),
+    Part("bench:learning", {"learning.json": "make bench-learning"}, learning.block, LOCOMOTION),
+    Part("bench:transfer", {"transfer.json": "make bench-transfer"}, transfer.block, LOCOMOTION),
 )
 
 

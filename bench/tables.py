@@ -55,6 +55,16 @@ def provenance(result: Record, name: str) -> str:
     )
 
 
+def origin(result: Record, name: str) -> str:
+    """Return where the record ``bench/results/NAME.json`` of single runs was found, in words."""
+    machine = result["machine"]
+    return (
+        f"Found on {machine['cpu']} ({machine['cores']} cores), load {result['load_average']:.0f} "
+        f"at the end, on {result['created'][:10]} at commit `{result['commit'][:10]}`; every run "
+        f"is in `bench/results/{name}.json`, which `make bench-{name}` writes."
+    )
+
+
 def speed_table(result: Record, kind: str) -> str:
     """Return the table of one rate case, a row a game."""
     sides = {

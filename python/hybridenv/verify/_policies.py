@@ -1,6 +1,6 @@
 """Policies by name: functions of a module, and checkpoints of `hybridenv.train`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -82,13 +82,21 @@ class CheckpointPolicy:
 
     def begin(self) -> None:
         """Forget the episode before."""
-        self._carry = self._network.initial(1)
+        self.begin_many(1)
 
     def act(self, obs: Any, key: int) -> Any:
         """Choose an action; the key is not needed."""
-        del key
-        action, self._carry = self._choose(np.asarray(obs)[None], self._carry)
-        return np.asarray(action)[0]
+        return self.act_many([obs], [key])[0]
+
+    def begin_many(self, n: int) -> None:
+        """Forget the episodes before; n are to follow side by side."""
+        self._carry = self._network.initial(n)
+
+    def act_many(self, obs: Sequence[Any], keys: Sequence[int]) -> list[Any]:
+        """Choose an action for each of n episodes; the keys are not needed."""
+        del keys
+        actions, self._carry = self._choose(np.stack(obs), self._carry)
+        return list(np.asarray(actions))
 
 
 def _of_run(folder: Path) -> dict[str, Policy]:
