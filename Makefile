@@ -130,6 +130,21 @@ bench-transfer: $(BUILT) ## Level 4: train ten policies here and ten on Gymnasiu
 policies: $(BUILT) ## Train the small policies that tests and benchmarks play (bench/policies)
 	$(BIN)/python -m bench.policy
 
+.PHONY: bench-verify
+bench-verify: $(BUILT) ## What comparing two environments costs; refresh the table in docs/verify.md
+	$(BIN)/python -m bench.verify $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
+.PHONY: verify-pairs
+verify-pairs: $(BUILT) ## Compare PyBoy, MuJoCo and Pong's rules with what is here, 100 episodes each, every step (minutes)
+	$(BIN)/python -m bench.pairs $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
+.PHONY: transfer-gameboy
+transfer-gameboy: $(BUILT) ## Train policies in PyBoy and here, judge each on both (a quarter of an hour)
+	$(BIN)/python -m bench.gameboy_transfer $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: accuracy
 accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts and the README's tables
 	$(BIN)/python -m tests.oracle.ratchet

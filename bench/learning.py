@@ -280,7 +280,7 @@ def block(result: report.Record) -> str:
         ]
     if loud := result["loud"]:
         parts.append(_loudness(result["defaults"].get("half_cheetah", []), loud))
-    parts.append(tables.origin(result, "learning"))
+    parts.append(tables.source(result, "learning", "bench-learning"))
     return "\n\n".join(parts)
 
 

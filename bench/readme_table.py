@@ -13,13 +13,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import learning, locomotion, pong, ppo, profile_training, report, tables, transfer
+from bench import (
+    gameboy_transfer,
+    learning,
+    locomotion,
+    pairs,
+    pong,
+    ppo,
+    profile_training,
+    report,
+    tables,
+    transfer,
+    verify,
+)
 from bench.accuracy import Record
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
 LOCOMOTION = ROOT / "docs" / "locomotion.md"
 TRAINING = ROOT / "docs" / "training.md"
+VERIFY = ROOT / "docs" / "verify.md"
 
 
 @dataclass(frozen=True)
@@ -117,6 +130,14 @@ PARTS = (
     Part("bench:locomotion", {"locomotion.json": "make bench-locomotion"}, locomotion.block),
     Part("bench:learning", {"learning.json": "make bench-learning"}, learning.block, LOCOMOTION),
     Part("bench:transfer", {"transfer.json": "make bench-transfer"}, transfer.block, LOCOMOTION),
+    Part("bench:pairs", {"pairs.json": "make verify-pairs"}, pairs.block, VERIFY),
+    Part(
+        "bench:gameboy-transfer",
+        {"gameboy_transfer.json": "make transfer-gameboy"},
+        gameboy_transfer.block,
+        VERIFY,
+    ),
+    Part("bench:verify", {"verify.json": "make bench-verify"}, verify.block, VERIFY),
 )
 
 

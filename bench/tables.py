@@ -55,13 +55,13 @@ def provenance(result: Record, name: str) -> str:
     )
 
 
-def origin(result: Record, name: str) -> str:
-    """Return where the record ``bench/results/NAME.json`` of single runs was found, in words."""
+def source(result: Record, name: str, target: str) -> str:
+    """Return where ``bench/results/NAME.json`` was measured and what makes it, in words."""
     machine = result["machine"]
     return (
-        f"Found on {machine['cpu']} ({machine['cores']} cores), load {result['load_average']:.0f} "
-        f"at the end, on {result['created'][:10]} at commit `{result['commit'][:10]}`; every run "
-        f"is in `bench/results/{name}.json`, which `make bench-{name}` writes."
+        f"{machine['cpu']} ({machine['cores']} cores), {result['created'][:10]}, commit "
+        f"`{result['commit'][:10]}`; all figures are in `bench/results/{name}.json`, which "
+        f"`make {target}` writes anew."
     )
 
 

@@ -161,7 +161,7 @@ def block(result: report.Record) -> str:
                 "the number of pairs that 90 % power needs:"
             ),
             tables.table([*head, "p", "needed", "verdict"], body),
-            tables.origin(result, "transfer"),
+            tables.source(result, "transfer", "bench-transfer"),
         ]
     )
 

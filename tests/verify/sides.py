@@ -87,6 +87,27 @@ class Raising(Cart):
         return super().step(action)
 
 
+class Leaving(Cart):
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        raise SystemExit(0)
+
+
+class Secretive(Cart):
+    """Hands out what only lives in its own process."""
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        *seen, _ = super().step(action)
+        obs, reward, terminated, truncated = seen
+        return obs, reward, terminated, truncated, {"how": lambda: 3}
+
+
+class Stubborn(Cart):
+    """Hands out states and takes none."""
+
+    def set_state(self, state: Any) -> Any:
+        raise KeyError("not now")
+
+
 class Moody(Cart):
     """Not the same twice under one seed."""
 

@@ -1,14 +1,16 @@
 """What a user can get wrong gets a verdict or an error in words, never a traceback."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from tests.verify.cartpole import Cart
+from tests.verify.courier import Courier
 from tests.verify.sides import Counter, Counting, Endless
 
 from hybridenv.errors import ArgumentError, NotEquivalentError
-from hybridenv.verify import Verdict, assert_equivalent, replay, verify
+from hybridenv.verify import Verdict, assert_equivalent, by_policy, replay, verify
 
 REFERENCE = "gym:CartPole-v1"
 SIDES = "tests.verify.sides"
@@ -88,6 +90,60 @@ def test_a_candidate_in_the_module_of_the_reference_is_told_to_move() -> None:
     assert "put it into another module" in report.reason
 
 
+def test_a_side_that_ends_the_program_is_an_error() -> None:
+    class Leaving(Cart):
+        def step(self, action: Any) -> Any:
+            raise SystemExit(0)
+
+    report = verify(Leaving, Cart, levels=[3], episodes=1)
+    assert report.exit_code == 2
+    assert "called sys.exit(0)" in report.reason
+    report = verify(REFERENCE, f"{SIDES}:Leaving", levels=[3], episodes=1)
+    assert report.exit_code == 2
+    assert "ended during 'rollouts' (exit code 0)" in report.reason
+
+
+def test_an_answer_that_cannot_be_sent_is_an_error() -> None:
+    report = verify(REFERENCE, f"{SIDES}:Secretive", levels=[3], episodes=1)
+    assert report.verdict is Verdict.ERROR
+    assert "its answer to 'rollouts' cannot be sent" in report.reason
+
+
+def test_a_state_that_the_candidate_does_not_take_is_a_difference() -> None:
+    report = verify(REFERENCE, f"{SIDES}:Stubborn", levels=[2], examples=20)
+    assert report.verdict is Verdict.DIFFERENT
+    assert "set_state: reference none, candidate KeyError: 'not now'" in report.reason
+
+
+def test_a_reference_that_does_not_take_its_own_state_is_an_error() -> None:
+    from tests.verify.sides import Stubborn
+
+    report = verify(Stubborn, Cart, levels=[2], examples=20)
+    assert report.verdict is Verdict.ERROR
+    assert "reference 'Stubborn': KeyError: 'not now'" in report.reason
+
+
+def test_a_policy_that_raises_is_blamed_itself() -> None:
+    class Lost:
+        def act(self, obs: Any, key: int) -> int:
+            raise LookupError("where am I")
+
+    report = verify(REFERENCE, Cart, levels=[3], actions=[by_policy(Lost(), "lost")])
+    assert report.verdict is Verdict.ERROR
+    assert report.reason.startswith("actions 'lost': step 1 of the episode with seed")
+    assert "LookupError: where am I" in report.reason
+
+
+@pytest.mark.parametrize("candidate", [f"{SIDES}:Hanging", "cmd:true"])
+def test_other_systems_than_posix_are_told_what_to_do(
+    candidate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hybridenv.verify._target.os", SimpleNamespace(name="nt"))
+    report = verify(REFERENCE, candidate, levels=[0])
+    assert report.verdict is Verdict.ERROR
+    assert "got the system 'nt', expected a POSIX system such as Linux or macOS" in report.reason
+
+
 def test_the_reference_itself_is_no_candidate() -> None:
     assert verify(REFERENCE, REFERENCE, levels=[0]).verdict is Verdict.ERROR
 
@@ -118,6 +174,7 @@ def test_spaces_that_differ_end_it_at_once() -> None:
         ({"ignore": ["colour"]}, "ignore: got 'colour'"),
         ({"chance": "luck"}, "chance: got 'luck'"),
         ({"actions": ["best"]}, "actions: got 'best'"),
+        ({"actions": ["mask"]}, "actions 'mask': the reference 'Counter' has no action_mask"),
         ({"actions": ["policy:nothing"]}, "policy: got 'nothing'"),
         ({"alpha": 0.9}, "alpha: got 0.9"),
         ({"isolate": True}, "isolate: got a candidate"),
@@ -127,6 +184,24 @@ def test_spaces_that_differ_end_it_at_once() -> None:
 def test_settings_without_sense_are_refused(options: dict[str, Any], words: str) -> None:
     with pytest.raises(ArgumentError, match=words):
         verify(Counter, Counting, **options)
+
+
+def test_a_side_that_refuses_illegal_actions_is_only_given_legal_ones() -> None:
+    class Strict(Courier):
+        def step(self, action: Any) -> Any:
+            assert self.action_mask()[int(action)], "illegal"
+            return super().step(action)
+
+    report = verify(
+        Strict, Strict, level=2, chance="tape", actions=["mask"], episodes=3, examples=10
+    )
+    assert report.verdict is Verdict.EQUAL, str(report)
+
+
+def test_an_anchor_without_states_is_an_error() -> None:
+    report = verify(Counter, Counting, anchor=True, levels=[3])
+    assert report.verdict is Verdict.ERROR
+    assert "anchor: the reference 'Counter' has no get_state" in report.reason
 
 
 def test_a_coupling_that_a_side_does_not_offer_is_an_error() -> None:

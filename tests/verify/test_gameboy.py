@@ -30,11 +30,16 @@ ROOM = 16
 """Bytes of work RAM that it writes its findings to."""
 
 
-def image(code: bytes, banks: int = 2) -> bytes:
-    """A cartridge of 16 KiB banks whose program starts with `code`; MBC1 where there are more."""
+def image(code: bytes, banks: int = 2, logos: int = 1) -> bytes:
+    """A cartridge of 16 KiB banks whose program starts with `code`; MBC1 where there are more.
+
+    The first banks, as many as `logos`, hold the same bytes where a logo is.
+    """
     rom = bytearray(banks * 0x4000)
     for bank in range(banks):
         rom[bank * 0x4000 + 0x3FFF] = rom[bank * 0x4000] = bank
+        logo = slice(bank * 0x4000 + 0x104, bank * 0x4000 + 0x134)
+        rom[logo] = range(1, 49) if bank < logos else bytes(48)
     rom[0x100:0x104] = bytes([0x00, 0xC3, 0x50, 0x01])
     rom[0x134:0x14D] = bytes(0x19)
     rom[0x147], rom[0x148] = int(banks > 2), banks.bit_length() - 2
@@ -43,7 +48,8 @@ def image(code: bytes, banks: int = 2) -> bytes:
         check = (check - byte - 1) & 0xFF
     rom[0x14D] = check
     program = bytes([0xF3]) + code + bytes([0x18, 0xFE])
-    rom[0x150 : 0x150 + len(program)] = program
+    for bank in range(banks):  # so that it goes on whichever bank is at 0000
+        rom[bank * 0x4000 + 0x150 : bank * 0x4000 + 0x150 + len(program)] = program
     return bytes(rom)
 
 
@@ -78,13 +84,17 @@ def joypad(select: int, turns: int) -> bytes:
     return image(put(0x00, select) + wait(turns) + note(0x00, 0) + note(0x0F, 1))
 
 
-def bank(number: int, high: int, mode: int) -> bytes:
+def bank(number: int, high: int, mode: int, banks: int = 32, logos: int = 1) -> bytes:
     def write(address: int, value: int) -> bytes:
         return bytes([0x3E, value, 0xEA, address & 0xFF, address >> 8])
 
     code = write(0x2000, number) + write(0x4000, high) + write(0x6000, mode)
     look = bytes([0xFA, 0x00, 0x40, 0xEA, 0x00, 0xC0, 0xFA, 0xFF, 0x3F, 0xEA, 0x01, 0xC0])
-    return image(code + look, banks=32)
+    return image(code + look, banks, logos)
+
+
+def games(number: int, high: int, mode: int, logos: int) -> bytes:
+    return bank(number, high, mode, 64, logos)
 
 
 def line(lcdc: int, lyc: int, stat: int, turns: int, nops: int) -> bytes:
@@ -107,6 +117,14 @@ COMPONENTS = (
     component("timer", timer, st.integers(0, 7), byte, byte, turn, few),
     component("joypad", joypad, st.sampled_from((0x00, 0x10, 0x20, 0x30)), turn, masks=byte),
     component("cartridge banks", bank, byte, st.integers(0, 3), st.integers(0, 1)),
+    component(
+        "a cartridge with several games",
+        games,
+        byte,
+        st.integers(0, 3),
+        st.integers(0, 1),
+        st.sampled_from((1, 63, 64)),
+    ),
     component(
         "PPU line",
         line,

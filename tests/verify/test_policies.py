@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.verify.cartpole import Cart
 from tests.verify.mutants import Balancing
@@ -15,12 +16,10 @@ from hybridenv.verify._results import L4Result
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a short training run on CartPole, and one on the embedded game."""
+    """A folder with a short training run on CartPole."""
     folder = tmp_path_factory.mktemp("runs")
     small: dict[str, Any] = {"n_envs": 4, "steps": 1_024, "horizon": 32}
     train(Config.of("CartPole-v1", small), out=folder / "cart")
-    game: dict[str, Any] = {**small, "steps": 128, "minibatches": 1, "hidden": [16]}
-    train(Config.of("gameboy", game), out=folder / "game" / "ours")
     return folder
 
 
@@ -39,20 +38,19 @@ def test_a_checkpoint_plays_the_same_on_both_sides(runs: Path) -> None:
     assert fourth.test.n == 12
 
 
-def test_a_policy_of_the_embedded_game_earns_the_same_in_pyboy(runs: Path) -> None:
-    pytest.importorskip("pyboy")
-    options = "?frame_skip=12"
+def test_a_checkpoint_draws_its_actions_from_the_keys(runs: Path) -> None:
+    [policy] = load_policies(runs, draws=True).values()
+    [greedy] = load_policies(runs).values()
+    obs = np.array([0.01, 0.0, 0.01, 0.0], np.float32)
+    keys = np.random.default_rng(0).integers(2**63, size=60).tolist()
+    drawn = [int(policy.act(obs, key)) for key in keys]
+    assert drawn == [int(policy.act(obs, key)) for key in keys]
+    assert set(drawn) == {0, 1}
+    assert len({int(greedy.act(obs, key)) for key in keys}) == 1
     report = verify(
-        f"hybridenv:gameboy/pyboy{options}",
-        f"hybridenv:gameboy/hybridenv{options}",
-        levels=[4],
-        margin=0.5,
-        episodes=2,
-        max_steps=60,
-        policies=load_policies(runs / "game"),
+        "gym:CartPole-v1", Cart, levels=[4], margin=5, episodes=6, policies={"drawn": policy}
     )
     assert report.verdict is Verdict.EQUAL, str(report)
-    assert report.levels[4].counts["pairs"] == 2
 
 
 def test_a_policy_of_a_module_is_loaded() -> None:

@@ -167,6 +167,7 @@ def test_a_sound_pair_at_level_4_is_identical() -> None:
     fourth = reports()["equal"].to_dict()["levels"][4]
     assert fourth["test"]["outcome"] == "IDENTICAL"
     assert fourth["test"]["n"] == 12
+    assert len(fourth["seeds"]["evaluation"]) == 6
     assert set(fourth["by_policy"]) == {"weak", "balancing"}
 
 

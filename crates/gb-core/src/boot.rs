@@ -186,8 +186,8 @@ impl Boot {
             joypad: Joypad::new(self.joypad_select, reference, self.joypad_latch),
             dma: OamDma::new(0xFF),
             apu,
-            // The reference gives every mapper with RAM whole banks, at least one.
-            cart: if reference { rom.new_cart_with_whole_banks() } else { rom.new_cart() },
+            // The reference equips cartridges in its own way.
+            cart: if reference { rom.new_pyboy_cart() } else { rom.new_cart() },
             profile,
             stall: 0,
             speed: Speed::default(),

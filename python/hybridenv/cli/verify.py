@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, redirect_stdout
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -70,7 +70,8 @@ def run(wanted: Wanted) -> int:
     for path in (wanted.junit, wanted.write_test):
         if path is not None and not path.absolute().parent.is_dir():
             raise ArgumentError(f"{path}: got no folder {path.parent}, expected one that exists")
-    report = verify(wanted.reference, wanted.candidate, progress=True, **wanted.options)
+    with redirect_stdout(sys.stderr):  # what an environment prints is no part of the answer
+        report = verify(wanted.reference, wanted.candidate, progress=True, **wanted.options)
     _show(report)
     if wanted.report is not None:
         report.save(wanted.report)
@@ -111,11 +112,12 @@ def listed(words: Sequence[str]) -> list[str]:
     return [part.strip() for word in words for part in word.split(",") if part.strip()]
 
 
-def gathered(places: Sequence[str]) -> dict[str, Policy]:
+def gathered(places: Sequence[str], draws: bool = False) -> dict[str, Policy]:
     """Load policies.
 
     Args:
         places: Folders with training runs, or `module:function`.
+        draws: Let those of training runs draw their actions.
 
     Returns:
         Policies by name.
@@ -125,7 +127,8 @@ def gathered(places: Sequence[str]) -> dict[str, Policy]:
     """
     found: dict[str, Policy] = {}
     for place in places:
-        more = load_policies(place) if Path(place).is_dir() else {place: load_policy(place)}
+        run = Path(place).is_dir()
+        more = load_policies(place, draws=draws) if run else {place: load_policy(place)}
         for name, policy in more.items():
             found[name if name not in found else f"{place}/{name}"] = policy
     return found
@@ -145,7 +148,7 @@ def named_properties(place: str | None) -> list[Property]:
     module, _, name = place.partition(":")
     try:
         found = list(getattr(import_module(module), name))
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
+    except Exception as error:  # whatever a user's module raises
         raise ArgumentError(
             f"--properties: got {place!r}, expected module:NAME of a list of Property ({error})"
         ) from error
@@ -173,7 +176,11 @@ def measure(reference: str, candidate: str, batch: str, seconds: float, as_json:
         if not word.isdecimal():
             raise ArgumentError(f"--batch: got {word!r}, expected whole numbers such as 1,32,128")
         sizes.append(int(word))
-    with closing(resolve(reference)) as ours, closing(resolve(candidate)) as theirs:
+    with (
+        redirect_stdout(sys.stderr),
+        closing(resolve(reference)) as ours,
+        closing(resolve(candidate)) as theirs,
+    ):
         rows = list(bench(ours, theirs, sizes, seconds))
     if as_json:
         sides = [asdict(rate) for pair in rows for rate in pair]

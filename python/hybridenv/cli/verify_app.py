@@ -30,7 +30,8 @@ Tolerance = Annotated[
     typer.Option(help="Largest difference allowed, such as obs=0.001,reward=0. [default: none]"),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option(help="What is not compared, such as info or \"info['x']\".")
+    list[str] | None,
+    typer.Option(help="What is not compared, such as info, \"info['x']\" or reset_info."),
 ]
 ChanceOption = Annotated[
     Literal["shared", "tape", "inject", "independent"],
@@ -40,6 +41,9 @@ MaxSteps = Annotated[int, typer.Option(min=1, help="Cut episodes off after so ma
 Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds for one answer of the candidate.")]
 Folder = Annotated[Path | None, typer.Option(help="Folder for the report.")]
 Junit = Annotated[Path | None, typer.Option(help="File for JUnit XML.")]
+Anchor = Annotated[
+    bool, typer.Option("--anchor", help="Judge single steps from the reference's states.")
+]
 Isolate = Annotated[
     bool,
     typer.Option(
@@ -68,9 +72,7 @@ def verify(
     seed: Annotated[int, typer.Option(min=0, help="Seed of everything.")] = 0,
     max_steps: MaxSteps = 10_000,
     examples: Annotated[int, typer.Option(min=1, help="Examples at the levels 1 and 2.")] = 100,
-    anchor: Annotated[
-        bool, typer.Option("--anchor", help="Judge single steps from the reference's states.")
-    ] = False,
+    anchor: Anchor = False,
     isolate: Isolate = True,
     policies: Annotated[
         list[str] | None, typer.Option(help="For level 4: as for transfer; may be repeated.")
@@ -126,6 +128,7 @@ def diverge(
     ignore: Ignore = None,
     chance: ChanceOption = "shared",
     max_steps: MaxSteps = 10_000,
+    anchor: Anchor = False,
     isolate: Isolate = True,
     timeout: Timeout = 60.0,
     report: Folder = None,
@@ -139,6 +142,7 @@ def diverge(
             "levels": [3],
             "seeds": [seed],
             "shrink": shrink or write_test is not None,
+            "anchor": anchor,
             **_compared(actions, tol, ignore),
             **_played(chance, max_steps, isolate, timeout),
         },
@@ -167,6 +171,10 @@ def transfer(
     paired: Annotated[
         bool, typer.Option("--paired/--unpaired", help="Pair by policy and evaluation seed.")
     ] = True,
+    draws: Annotated[
+        bool,
+        typer.Option("--draws", help="Policies of training runs draw actions, as they learned."),
+    ] = False,
     alpha: Annotated[float, typer.Option(help="Level of each one-sided test.")] = 0.05,
     chance: ChanceOption = "shared",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the evaluation seeds.")] = 0,
@@ -185,7 +193,7 @@ def transfer(
     _finish(
         lambda: {
             "levels": [4],
-            "policies": gathered(policies),
+            "policies": gathered(policies, draws),
             "margin": margin,
             "episodes": episodes,
             "paired": paired,

@@ -1,6 +1,7 @@
 """Who chooses the actions of an episode: chance, a script or a policy, on the reference's side."""
 
 from collections.abc import Callable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,8 +9,9 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from hybridenv.errors import ArgumentError
+from hybridenv.errors import ArgumentError, TargetError
 from hybridenv.verify._record import STOP, Chooser, listed
+from hybridenv.verify._target import Target
 
 SEED_BITS = 31
 """Seeds of episodes are below 2**31, which every environment takes."""
@@ -103,14 +105,46 @@ def masked(space: gymnasium.Space[Any], name: str) -> Source:
     return Source("mask", start)
 
 
+def legal_source(target: Target) -> Source:
+    """Draw evenly from the legal actions of a target that names them, else from all.
+
+    Args:
+        target: The reference.
+    """
+    space = target.action_space
+    if "mask" in target.offers and isinstance(space, gymnasium.spaces.Discrete):
+        return masked(space, target.identity.name)
+    return uniform(space)
+
+
 def scripted(actions: Sequence[Any], name: str = "script") -> Source:
     """Play a list of actions, then stop."""
     return Source(name, lambda _: listed(actions))
 
 
 def by_policy(policy: Policy, name: str) -> Source:
-    """Let a policy choose."""
-    return Source(name, lambda seed: policy_chooser(policy, seed))
+    """Let a policy choose.
+
+    Args:
+        policy: Who chooses.
+        name: Its name, for the report and for the `TargetError` where it raises something.
+    """
+
+    def start(seed: int) -> Chooser:
+        act = policy_chooser(policy, seed)
+
+        def choose(obs: Any, mask: NDArray[Any] | None, step: int) -> Any:
+            try:
+                return act(obs, mask, step)
+            except Exception as error:  # blamed on the policy, not on the side that it plays
+                raise TargetError(
+                    f"actions {name!r}: step {step + 1} of the episode with seed {seed}: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+
+        return choose
+
+    return Source(name, start)
 
 
 def policy_chooser(policy: Policy, seed: int) -> Chooser:
@@ -142,14 +176,13 @@ def _generator(seed: int) -> np.random.Generator:
 
 
 def draw(space: gymnasium.Space[Any], rng: np.random.Generator) -> Any:
-    """Draw an action evenly, fast for the common spaces.
+    """Draw an action, evenly and fast for the common spaces.
+
+    Others, such as an unbounded Box, are sampled as Gymnasium does, with a seed from `rng`.
 
     Args:
         space: The space.
         rng: Where chance comes from.
-
-    Raises:
-        ArgumentError: The space is of a kind that cannot be drawn from here.
     """
     if isinstance(space, gymnasium.spaces.Discrete):
         return space.start + rng.integers(space.n)
@@ -165,7 +198,6 @@ def draw(space: gymnasium.Space[Any], rng: np.random.Generator) -> Any:
         return tuple(draw(one, rng) for one in space.spaces)
     if isinstance(space, gymnasium.spaces.Dict):
         return {key: draw(one, rng) for key, one in space.spaces.items()}
-    raise ArgumentError(
-        f"actions: got {space}, expected Discrete, a bounded Box, MultiDiscrete, MultiBinary, or a "
-        "Tuple or Dict of them; choose actions by a policy instead"
-    )
+    own = deepcopy(space)  # an environment may draw from the space itself
+    own.seed(int(rng.integers(2**31)))
+    return own.sample()

@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybridenv.errors import ArgumentError
-from hybridenv.trees import difference
+from hybridenv.trees import difference, kind
 from hybridenv.verify._record import MISSING, Trajectory
 
 STREAMS = ("obs", "reward", "terminated", "truncated", "mask", "info")
 """What is compared, in the order in which a report names it."""
 TOLERANT = ("obs", "reward", "info")
 """Streams that may have a tolerance; flags and masks are equal or not."""
+RESET_INFO = "reset_info"
+"""In `Rules.ignore`: the infos of resets, which environments in JAX do not have."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Rules:
     Attributes:
         tol: Largest absolute difference allowed (L∞), by stream (`"obs"`) or by column
             (`"info['score']"`); 0 for all that are not named, which means bit for bit.
-        ignore: Streams or columns that are not compared; the report lists them.
+        ignore: Streams or columns that are not compared, or `RESET_INFO`; the report lists them.
 
     Raises:
         ArgumentError: A stream does not exist or cannot have a tolerance, or one is negative.
@@ -43,10 +45,9 @@ class Rules:
             if not isinstance(value, int | float) or not 0 <= value < np.inf:
                 raise ArgumentError(f"tol[{name!r}]: got {value!r}, expected a number 0 or greater")
         for name in self.ignore:
-            if stream(name) not in STREAMS:
-                raise ArgumentError(
-                    f"ignore: got {name!r}, expected one of {', '.join(STREAMS)} or a column"
-                )
+            if stream(name) not in (*STREAMS, RESET_INFO):
+                known = ", ".join((*STREAMS, RESET_INFO))
+                raise ArgumentError(f"ignore: got {name!r}, expected one of {known} or a column")
 
     def tolerance(self, column: str) -> float:
         """Return the tolerance of a column."""
@@ -111,13 +112,16 @@ def first_difference(
         where there is none.
     """
     rows = min(reference.rows, candidate.rows)
+    every = np.ones(rows, np.bool_)
+    steps = np.diff(reference.taken[:rows], prepend=0) > 0
     names = sorted(
         {*reference.columns, *candidate.columns}, key=lambda name: STREAMS.index(stream(name))
     )
     best: Difference | None = None
     for name in filter(rules.compares, names):
         limit = rows if best is None else best.row
-        found = _in_column(name, reference, candidate, limit, rules.tolerance(name))
+        judged = steps if stream(name) == "info" and RESET_INFO in rules.ignore else every
+        found = _in_column(name, reference, candidate, judged[:limit], rules.tolerance(name))
         if found is not None:
             best = found
     if best is not None:
@@ -157,30 +161,64 @@ def _step(longer: Trajectory, row: int) -> int:
 
 
 def _in_column(
-    name: str, reference: Trajectory, candidate: Trajectory, rows: int, tolerance: float
+    name: str,
+    reference: Trajectory,
+    candidate: Trajectory,
+    judged: NDArray[np.bool_],
+    tolerance: float,
 ) -> Difference | None:
-    """The first difference of one column within so many rows."""
-    if rows == 0:
+    """The first difference of one column within the rows that are judged."""
+    rows = len(judged)
+    if not judged.any():
         return None
     ours, theirs = reference.columns.get(name), candidate.columns.get(name)
     if ours is None or theirs is None:
-        one, other = ("nothing" if side is None else "something" for side in (ours, theirs))
-        return Difference(0, 0, name, (), one, other)
+        return _on_one_side(name, reference, judged, ours, theirs)
     ours, theirs = ours[:rows], theirs[:rows]
     if ours.dtype == np.object_ or theirs.dtype == np.object_:
-        return _among_objects(name, reference, ours, theirs, tolerance)
+        return _among_objects(name, reference, ours, theirs, judged, tolerance)
     strict = stream(name) in ("obs", "mask")
     if ours.shape != theirs.shape or (strict and ours.dtype != theirs.dtype):
         one, other = (f"{side.dtype}{list(side.shape[1:])}" for side in (ours, theirs))
         return Difference(0, 0, name, (), one, other)
-    wrong = _unequal(ours, theirs) if tolerance == 0 else ~(_apart(ours, theirs) <= tolerance)
+    wrong = _wrong(ours, theirs, tolerance)
+    wrong[~judged] = False
     if not wrong.any():
         return None
     row, *index = (int(i) for i in np.argwhere(wrong)[0])
-    a, b = ours[row, *index], theirs[row, *index]
-    error = float(_apart(a, b)) if ours.dtype.kind in "iuf" else None
-    step = int(reference.taken[row])
-    return Difference(row, step, name, tuple(index), a.item(), b.item(), error)
+    return _difference(row, reference, name, tuple(index), ours[row, *index], theirs[row, *index])
+
+
+def _on_one_side(
+    name: str,
+    reference: Trajectory,
+    judged: NDArray[np.bool_],
+    ours: NDArray[Any] | None,
+    theirs: NDArray[Any] | None,
+) -> Difference | None:
+    """The first judged row in which the side that has the column has a value in it."""
+    there = theirs if ours is None else ours
+    if there is None:
+        return None
+    for row in np.flatnonzero(judged):
+        value = there[row]
+        if value is not MISSING:
+            pair = (MISSING, value) if ours is None else (value, MISSING)
+            one, other = ("nothing" if side is MISSING else "something" for side in pair)
+            return Difference(int(row), int(reference.taken[row]), name, (), one, other)
+    return None
+
+
+def _difference(
+    row: int, reference: Trajectory, name: str, index: tuple[int, ...], a: Any, b: Any
+) -> Difference:
+    error = float(_apart(a, b)) if a.dtype.kind in "iuf" and b.dtype.kind in "iuf" else None
+    return Difference(row, int(reference.taken[row]), name, index, a.item(), b.item(), error)
+
+
+def _wrong(ours: NDArray[Any], theirs: NDArray[Any], tolerance: float) -> NDArray[np.bool_]:
+    """Where two arrays of one shape are not equal, up to a tolerance."""
+    return _unequal(ours, theirs) if tolerance == 0 else ~(_apart(ours, theirs) <= tolerance)
 
 
 def _unequal(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.bool_]:
@@ -199,21 +237,30 @@ def _apart(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _among_objects(
-    name: str, reference: Trajectory, ours: NDArray[Any], theirs: NDArray[Any], tolerance: float
+    name: str,
+    reference: Trajectory,
+    ours: NDArray[Any],
+    theirs: NDArray[Any],
+    judged: NDArray[np.bool_],
+    tolerance: float,
 ) -> Difference | None:
-    for row, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-        if (a is MISSING) is not (b is MISSING) or (a is not MISSING and _differ(a, b, tolerance)):
-            return Difference(row, int(reference.taken[row]), name, (), str(a), str(b))
+    for row in map(int, np.flatnonzero(judged)):
+        a, b = ours[row], theirs[row]
+        if a is MISSING and b is MISSING:
+            continue
+        left, right = np.asarray(a), np.asarray(b)
+        numbers = left.dtype.kind in "biuf" and right.dtype.kind in "biuf"
+        if numbers and left.shape == right.shape:  # whole numbers may have any type
+            wrong = _wrong(left, right, tolerance)
+            if wrong.any():
+                index = tuple(int(i) for i in np.argwhere(wrong)[0])
+                return _difference(row, reference, name, index, left[index], right[index])
+        elif a is MISSING or b is MISSING or numbers or difference(a, b, "") is not None:
+            one, other = (_words(side) for side in (a, b))
+            return Difference(row, int(reference.taken[row]), name, (), one, other)
     return None
 
 
-def _differ(a: Any, b: Any, tolerance: float) -> bool:
-    """Whether two values of an info differ; whole numbers may have any type."""
-    ours, theirs = np.asarray(a), np.asarray(b)
-    if ours.dtype.kind not in "biuf" or theirs.dtype.kind not in "biuf":
-        return difference(a, b, "") is not None
-    if ours.shape != theirs.shape:
-        return True
-    if tolerance == 0:
-        return bool(_unequal(ours, theirs).any())
-    return not (_apart(ours, theirs) <= tolerance).all()
+def _words(value: Any) -> str:
+    """A value for a report: arrays by their kind."""
+    return kind(value) if isinstance(value, np.ndarray) and value.size > 1 else str(value)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hybridenv.verify._compare import Difference, first_difference, largest_errors
+from hybridenv.verify._compare import Difference, largest_errors
 from hybridenv.verify._plan import Pair
 from hybridenv.verify._record import Play, Trajectory
 from hybridenv.verify._regression import write_test
@@ -57,18 +57,6 @@ def divergence_of(pair: Pair, source: str, play: Play, difference: Difference) -
         shrunk_difference=words,
         test=write_test(pair, play.seed, shown, words or str(difference)),
     )
-
-
-def anchored_difference(pair: Pair, play: Play, ours: Trajectory) -> Difference | None:
-    """Find the first step that differs when each begins from the reference's state.
-
-    Args:
-        pair: Both sides.
-        play: The play, with anchors.
-        ours: What the reference showed.
-    """
-    [theirs] = pair.follow([play])
-    return first_difference(ours, theirs, pair.settings.rules)
 
 
 def measure_anchored(pair: Pair, led: Sequence[tuple[Play, Trajectory]]) -> Anchored:

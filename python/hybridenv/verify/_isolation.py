@@ -9,6 +9,7 @@ carries a copy of the reference's code.
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from hybridenv.errors import TargetError, WrapperError
 from hybridenv.verify._record import Draws, EnvState, Play, RemoteError, Trajectory
-from hybridenv.verify._target import Identity, Seen, Target
+from hybridenv.verify._target import Identity, Seen, Target, require_posix
 
 START_TIMEOUT = 120.0
 """Seconds that a candidate may take to be made: imports, and what it compiles."""
@@ -75,6 +76,7 @@ class IsolatedTarget(Target):
     """
 
     def __init__(self, spec: str, blocked: Sequence[str], timeout: float) -> None:
+        require_posix("isolation", "run without it: isolate=False, or --no-isolate")
         ours, theirs = Pipe()
         self._timeout, self._spec = timeout, spec
         self._connection: Connection = ours
@@ -90,6 +92,9 @@ class IsolatedTarget(Target):
             described = self._ask(
                 "make", spec, tuple(blocked), timeout=max(START_TIMEOUT, self._timeout)
             )
+        except RemoteError as error:
+            self.close()
+            raise TargetError(f"candidate {spec!r}: cannot be made: {error}") from error
         except BaseException:
             self.close()
             raise
@@ -175,17 +180,25 @@ class IsolatedTarget(Target):
         """
         seconds = self._timeout if timeout is None else timeout
         try:
-            self._connection.send((method, arguments))
+            self._connection.send_bytes(self._packed(method, arguments))
             if not self._connection.poll(seconds):
                 self._process.kill()
                 raise TargetError(
                     f"candidate {self._spec!r}: hangs: no answer to {method!r} within "
                     f"{seconds:g} seconds; give a longer timeout if it is only slow"
                 )
-            status, answer = self._connection.recv()
+            data = self._connection.recv_bytes()
         except (EOFError, OSError) as error:
             raise TargetError(
                 f"candidate {self._spec!r}: its process ended during {method!r} ({self._end()})"
+            ) from error
+        try:
+            status, answer = pickle.loads(data)  # noqa: S301  # what the user named runs anyway
+        except Exception as error:  # classes that only the candidate's process knows
+            raise TargetError(
+                f"candidate {self._spec!r}: its answer to {method!r} cannot be read here "
+                f"({type(error).__name__}: {error}), expected numbers, texts, arrays, lists and "
+                "dicts"
             ) from error
         if status == "wrapper":
             raise WrapperError(f"candidate {self._spec!r}: {answer}")
@@ -194,6 +207,15 @@ class IsolatedTarget(Target):
         if status == "error":
             raise RemoteError(answer)
         return answer
+
+    def _packed(self, method: str, arguments: tuple[Any, ...]) -> bytes:
+        try:
+            return pickle.dumps((method, arguments))
+        except Exception as error:  # such as an action that is a function
+            raise TargetError(
+                f"candidate {self._spec!r}: {method!r} cannot be sent to its process "
+                f"({type(error).__name__}: {error})"
+            ) from error
 
     def _end(self) -> str:
         try:

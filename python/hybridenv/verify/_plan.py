@@ -102,6 +102,11 @@ class Pair:
             needs.get(self.settings.chance, (None, None)),
             strict=True,
         ):
+            if self.settings.anchor and "state" not in target.offers:
+                raise TargetError(
+                    f"anchor: the {side} {target.identity.name!r} has no get_state and set_state, "
+                    "expected both"
+                )
             if offer is not None and offer not in target.offers:
                 method = {"tape": "take_chance", "chance": "set_chance"}.get(offer, "set_state")
                 raise TargetError(

@@ -14,7 +14,8 @@ class Property:
     Attributes:
         name: Name for the report.
         reference: The judge; what it returns is compared leaf by leaf. `None` for an invariant.
-        candidate: Who is judged. Of an invariant: returns whether it holds.
+        candidate: Who is judged. Of an invariant: returns true where it holds, otherwise
+            false or what is wrong in words.
         strategy: Arguments: a strategy of tuples, one entry for each argument.
         tol: Largest absolute difference allowed; 0 means bit for bit.
     """

@@ -249,7 +249,7 @@ def drive(
     except TargetError:
         raise
     except Exception as failure:  # whatever an environment raises is what is to be compared
-        error = str(failure) if isinstance(failure, RemoteError) else _words(failure)
+        error = raised(failure)
     return actions, record.trajectory(error=error, states=states, tape=kept)
 
 
@@ -268,8 +268,9 @@ def inject(target: "Target", state: EnvState) -> Any:
     return seen
 
 
-def _words(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}"
+def raised(error: Exception) -> str:
+    """What an environment raised, in words, whether it lives in this process or in its own."""
+    return str(error) if isinstance(error, RemoteError) else f"{type(error).__name__}: {error}"
 
 
 def _hand_over(target: "Target", tape: Sequence[Draws] | None, draws: Iterator[Draws]) -> None:

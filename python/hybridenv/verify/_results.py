@@ -279,6 +279,7 @@ class L4Result(LevelResult):
         test: The test over all policies; `None` where it did not come to one.
         by_policy: The same test for each policy alone, which is a look, not part of the verdict.
         returns: Returns of each policy: name, reference's, candidate's.
+        seeds: The evaluation seeds, which all policies share.
     """
 
     level: ClassVar[int] = 4
@@ -287,3 +288,4 @@ class L4Result(LevelResult):
     test: Equivalence | None = None
     by_policy: dict[str, Equivalence] = field(default_factory=dict)
     returns: dict[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+    seeds: dict[str, list[int]] = field(default_factory=dict)

@@ -124,6 +124,8 @@ def verify(
                 run.levels_of(made.pair, work, show)
         except TargetError as error:
             run.failure = error
+        except SystemExit as error:  # it would end this program with an exit code of its own
+            run.failure = TargetError(f"the reference or a policy called sys.exit({error.code!r})")
         except KeyboardInterrupt:
             run.interrupted = True
     return run.report(
@@ -343,6 +345,11 @@ def _sources(
         elif one == "uniform":
             found.append(uniform(space))
         elif one == "mask":
+            if "mask" not in pair.reference.offers:
+                raise ArgumentError(
+                    f"actions 'mask': the reference {pair.reference.identity.name!r} has no "
+                    "action_mask, expected one"
+                )
             found.append(masked(space, pair.reference.identity.name))
         elif isinstance(one, str) and one.startswith("policy:"):
             from hybridenv.verify._policies import load_policy

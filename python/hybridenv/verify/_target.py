@@ -1,5 +1,6 @@
 """`Target`: one side of a comparison, and what a user's own environment may offer."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -222,4 +223,21 @@ class Target(ABC):
         return TargetError(
             f"{self.identity.name}: got a call of {method}, but it offers "
             f"{', '.join(sorted(self.offers)) or 'nothing'} beyond playing"
+        )
+
+
+def require_posix(what: str, instead: str) -> None:
+    """Refuse what needs pipes that can be inherited and waited for.
+
+    Args:
+        what: What needs them, for the message.
+        instead: What a user can do without them.
+
+    Raises:
+        TargetError: This is no POSIX system.
+    """
+    if os.name != "posix":
+        raise TargetError(
+            f"{what}: got the system {os.name!r}, expected a POSIX system such as Linux or macOS; "
+            f"{instead}"
         )

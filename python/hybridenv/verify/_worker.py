@@ -1,6 +1,7 @@
 """The process that a candidate lives in: `python -m hybridenv.verify._worker DESCRIPTOR`."""
 
 import os
+import pickle
 import signal
 import sys
 from collections.abc import Sequence
@@ -101,11 +102,19 @@ def serve(connection: Connection) -> None:
             else:
                 answer = getattr(target, method)(*arguments)
             status = "answer"
-        except Exception as error:  # a candidate may raise anything; the other side decides
+        except (Exception, KeyboardInterrupt) as error:  # a candidate may raise anything
             status, answer = _told(error)
-        connection.send((status, answer))
+        connection.send_bytes(_packed(method, status, answer))
     if target is not None:
         target.close()
+
+
+def _packed(method: str, status: str, answer: Any) -> bytes:
+    try:
+        return pickle.dumps((status, answer))
+    except Exception as error:  # such as an info with a function in it
+        words = f"its answer to {method!r} cannot be sent ({type(error).__name__}: {error})"
+        return pickle.dumps(("target", f"candidate: {words}"))
 
 
 def _make(spec: str, blocked: Sequence[str]) -> Target:

@@ -4,6 +4,10 @@ use super::header::{self, Header, Kind, Mapper, HEADER_END};
 use super::mapper::{Board, Cart};
 use crate::cpu::{self, Plan, UNPLANNED};
 
+const BANK_SIZE: usize = 0x4000;
+/// Size of every MBC1 board that holds several games.
+const MULTICART_SIZE: usize = 64 * BANK_SIZE;
+
 /// Why an image is not a cartridge that can run here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RomError {
@@ -145,24 +149,25 @@ impl Rom {
     /// The cartridge as it is at power-on, with the RAM that the header names.
     pub fn new_cart(&self) -> Cart {
         let ram = if self.header.kind.ram { self.header.ram_size } else { 0 };
-        Cart::new(self.board(), ram, self.header.kind.rtc)
+        Cart::new(self.board(self.has_second_game()), ram, self.header.kind.rtc)
     }
 
-    /// Like [`Rom::new_cart`], but with RAM in whole banks of 8 KiB and at least one of them behind
-    /// MBC1, MBC3 and MBC5, whatever the header says. That is how `PyBoy` equips a cartridge.
-    pub fn new_cart_with_whole_banks(&self) -> Cart {
+    /// The cartridge at power-on as `PyBoy` equips it: with RAM in whole banks of 8 KiB and at least
+    /// one of them behind MBC1, MBC3 and MBC5, whatever the header says, and as a board with several
+    /// games where every bank repeats the logo's bytes.
+    pub fn new_pyboy_cart(&self) -> Cart {
         let Kind { mapper, ram, rtc, .. } = self.header.kind;
         let size =
             if mapper == Mapper::None && !ram { 0 } else { self.header.ram_size.max(0x2000) };
-        Cart::new(self.board(), size, rtc)
+        Cart::new(self.board(self.repeats_the_logo()), size, rtc)
     }
 
-    fn board(&self) -> Board {
+    fn board(&self, several_games: bool) -> Board {
         let Kind { mapper, rumble, .. } = self.header.kind;
         Board {
             mapper,
             rom_mask: self.bytes.len() - 1,
-            multicart: mapper == Mapper::Mbc1 && self.is_multicart(),
+            multicart: mapper == Mapper::Mbc1 && several_games,
             mbc30: mapper == Mapper::Mbc3
                 && (self.bytes.len() > 0x20_0000 || self.header.ram_size > 0x8000),
             rumble,
@@ -174,13 +179,28 @@ impl Rom {
     ///
     /// # Source
     /// gb-ctr, MBC1, "Multicarts".
-    fn is_multicart(&self) -> bool {
-        const SECOND_GAME: usize = 0x10 * 0x4000;
-        if self.bytes.len() != 0x10_0000 {
+    fn has_second_game(&self) -> bool {
+        const SECOND_GAME: usize = 0x10;
+        let [Some(first), Some(second)] = [0, SECOND_GAME].map(|bank| self.logo(bank)) else {
             return false;
-        }
-        let logo = &self.bytes[0x104..0x134];
-        let blank = logo.iter().all(|&byte| byte == logo[0]);
-        !blank && *logo == self.bytes[SECOND_GAME + 0x104..SECOND_GAME + 0x134]
+        };
+        let blank = first.iter().all(|byte| *byte == first[0]);
+        self.bytes.len() == MULTICART_SIZE && !blank && first == second
+    }
+
+    /// What `PyBoy` takes for such a board: 1 MiB with the same bytes where the logo is, whatever
+    /// they are, in each of the 64 banks. The boards of [`Rom::has_second_game`] are not among them.
+    ///
+    /// # Source
+    /// `PyBoy` 2.8.1, by its behaviour.
+    fn repeats_the_logo(&self) -> bool {
+        let first = self.logo(0);
+        self.bytes.len() == MULTICART_SIZE
+            && (1..self.bytes.len() / BANK_SIZE).all(|bank| self.logo(bank) == first)
+    }
+
+    /// The bytes of a bank that are the logo where it begins with a header.
+    fn logo(&self, bank: usize) -> Option<&[u8]> {
+        self.bytes.get(bank * BANK_SIZE + 0x104..bank * BANK_SIZE + 0x134)
     }
 }

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hybridenv.errors import TargetError
 from hybridenv.verify._record import Draws, EnvState, RemoteError
-from hybridenv.verify._target import Identity, Offer, Seen, Target
+from hybridenv.verify._target import Identity, Offer, Seen, Target, require_posix
 
 _OFFERS: tuple[Offer, ...] = ("state", "mask", "tape", "chance")
 
@@ -40,6 +40,7 @@ class ProcessTarget(Target):
     """
 
     def __init__(self, command: str, identity: Identity, timeout: float = 60.0) -> None:
+        require_posix(f"target {identity.name!r}", "run it there, or name it as module:function")
         self.identity, self._timeout = identity, timeout
         try:
             self._process = subprocess.Popen(  # noqa: S603  # the user's own command, no shell

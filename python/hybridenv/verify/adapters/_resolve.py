@@ -47,8 +47,10 @@ def resolve(spec: str) -> Target:
     try:
         made = _maker(spec, kind, place)(**options)
         target = adapt(made, spec)
-    except HybridEnvError:
+    except TargetError:
         raise
+    except HybridEnvError as error:
+        raise TargetError(f"target {spec!r}: {error}") from error
     except Exception as error:  # whatever a user's function raises
         raise TargetError(f"target {spec!r}: cannot be made: {_words(error)}") from error
     if kind == "hybridenv":

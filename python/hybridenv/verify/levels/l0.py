@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import gymnasium
-import numpy as np
 
 from hybridenv.errors import TargetError
-from hybridenv.verify._actions import episode_seeds, uniform
+from hybridenv.verify._actions import episode_seeds, legal_source
 from hybridenv.verify._compare import Rules, first_difference
 from hybridenv.verify._plan import Pair, Tick, Work
-from hybridenv.verify._record import Trajectory
 from hybridenv.verify._results import Check, L0Result, Status
-from hybridenv.verify._target import Target
+from hybridenv.verify._spaces import outside
 
 PROBES = 3
 """Episodes that are played twice."""
@@ -70,7 +68,7 @@ def _checks(pair: Pair) -> Iterator[Check]:
 def _episodes(side: str, pair: Pair, blame: Status) -> Iterator[Check]:
     """Short episodes: observations lie in their space, and a seed gives the same again."""
     target = pair.reference if side == "reference" else pair.candidate
-    source = uniform(pair.reference.action_space)
+    source = legal_source(pair.reference)
     seeds = episode_seeds(pair.settings.seed, "L0", PROBES)
     short = replace(pair, settings=replace(pair.settings, max_steps=PROBE_STEPS))
     try:
@@ -87,9 +85,11 @@ def _episodes(side: str, pair: Pair, blame: Status) -> Iterator[Check]:
     if failed:
         yield Check(f"{side}: plays", blame, f"an episode of legal actions raises {failed[0]}")
         return
-    outside = next((words for seen in first if (words := _outside(target, seen))), "")
+    space = target.observation_space
+    looks = (outside(space, seen.columns, seen.taken) for seen in first)
+    strange = next((words for words in looks if words), "")
     name = f"{side}: observations lie in their space"
-    yield Check(name, blame if outside else Status.PASSED, outside)
+    yield Check(name, blame if strange else Status.PASSED, strange)
     wrong = [
         f"seed {seed}: {found}"
         for seed, one, other in zip(seeds, first, again, strict=True)
@@ -100,23 +100,6 @@ def _episodes(side: str, pair: Pair, blame: Status) -> Iterator[Check]:
         blame if wrong else Status.PASSED,
         f"not deterministic, {wrong[0]}" if wrong else "",
     )
-
-
-def _outside(target: Target, seen: Trajectory) -> str | None:
-    """The first observation that is no element of a `Box` space, in words."""
-    space, values = target.observation_space, seen.columns.get("obs")
-    if not isinstance(space, gymnasium.spaces.Box) or values is None:
-        return None
-    if values.dtype != space.dtype or values.shape[1:] != space.shape:
-        return (
-            f"got {values.dtype}{list(values.shape[1:])}, expected {space.dtype}{list(space.shape)}"
-        )
-    with np.errstate(invalid="ignore"):
-        bad = ~((values >= space.low) & (values <= space.high))
-    if not bad.any():
-        return None
-    row, *index = (int(i) for i in np.argwhere(bad)[0])
-    return f"step {seen.taken[row]}, obs{index} is {values[row, *index]}, outside of {space}"
 
 
 def same_space(name: str, ours: gymnasium.Space[object], theirs: gymnasium.Space[object]) -> Check:

@@ -24,6 +24,7 @@ from hybridenv.verify._plan import Pair, Tick, Work
 from hybridenv.verify._properties import Property
 from hybridenv.verify._record import STOP, Chooser
 from hybridenv.verify._results import Check, L1Result, Status
+from hybridenv.verify._spaces import outside
 
 SHRINK_SECONDS = 20.0
 """How long a smaller example is looked for."""
@@ -138,7 +139,9 @@ def _disagreement(one: Property, arguments: tuple[Any, ...]) -> str | None:
     """What is wrong with one example, in words."""
     if one.reference is None:
         held = _call(one.candidate, arguments)
-        return None if held is True or held is np.True_ else f"does not hold ({held!r})"
+        if held is True or held is np.True_:
+            return None
+        return held if isinstance(held, str) else f"does not hold ({held!r})"
     ours, theirs = (_call(side, arguments) for side in (one.reference, one.candidate))
     left, right = (dict(leaves(side, "result")) for side in (ours, theirs))
     if left.keys() != right.keys():
@@ -172,15 +175,10 @@ def _same(a: Any, b: Any, tol: float) -> bool:
 def _invariants(pair: Pair) -> tuple[Property, ...]:
     episodes = made_up_episodes(pair.reference.action_space)
 
-    def inside(seed: int, actions: Sequence[Any]) -> bool:
+    def inside(seed: int, actions: Sequence[Any]) -> bool | str:
         play, _ = pair.lead(seed, legal(actions))
         [seen] = pair.follow([play])
-        values = seen.columns.get("obs")
-        space = pair.candidate.observation_space
-        if values is None or not isinstance(space, gymnasium.spaces.Box):
-            return True
-        with np.errstate(invalid="ignore"):
-            return bool(((values >= space.low) & (values <= space.high)).all())
+        return outside(pair.candidate.observation_space, seen.columns, seen.taken) or True
 
     def finite(seed: int, actions: Sequence[Any]) -> bool:
         play, _ = pair.lead(seed, legal(actions))

@@ -25,10 +25,10 @@ from hypothesis.stateful import (
 )
 
 from hybridenv.errors import TargetError
-from hybridenv.verify._actions import SEED_BITS, episode_seeds, uniform
+from hybridenv.verify._actions import SEED_BITS, episode_seeds, legal_source
 from hybridenv.verify._compare import first_difference
 from hybridenv.verify._plan import Pair, Tick, Work
-from hybridenv.verify._record import STOP, Recorder, RemoteError, Trajectory, inject
+from hybridenv.verify._record import STOP, Recorder, Trajectory, inject, raised
 from hybridenv.verify._results import Check, L2Result, Status
 from hybridenv.verify._target import Target
 from hybridenv.verify.levels.l1 import actions_of, phases
@@ -176,10 +176,8 @@ class _Side:
                 record.step(seen, mask)
         except TargetError:
             raise
-        except RemoteError as failure:
-            error = str(failure)
         except Exception as failure:  # whatever an environment raises is compared
-            error = f"{type(failure).__name__}: {failure}"
+            error = raised(failure)
         return record.trajectory(error=error)
 
 
@@ -189,6 +187,9 @@ def _machine(pair: Pair, log: _Log) -> type[RuleBasedStateMachine]:
     seeds = st.integers(0, 2**SEED_BITS - 1)
     chance = pair.settings.chance
     saves = pair.anchorable and chance in ("shared", "inject")
+
+    def blamed(words: str) -> TargetError:
+        return TargetError(f"reference {pair.reference.identity.name!r}: {words}")
 
     class Machine(RuleBasedStateMachine):
         def __init__(self) -> None:
@@ -202,9 +203,10 @@ def _machine(pair: Pair, log: _Log) -> type[RuleBasedStateMachine]:
             log.add(words)
             one = ours.do(operation, reset)
             if one.error is not None:
-                raise TargetError(f"reference {pair.reference.identity.name!r}: {one.error}")
+                raise blamed(one.error)
             if chance == "tape":
-                pair.candidate.set_chance(pair.reference.take_chance())
+                draws = self.of_reference(lambda target: target.take_chance())
+                self.candidate_takes("set_chance", lambda target: target.set_chance(draws))
             injects = reset and chance == "inject"
             follow = self.injected(operation) if injects else operation
             other = theirs.do(follow, reset)
@@ -216,12 +218,34 @@ def _machine(pair: Pair, log: _Log) -> type[RuleBasedStateMachine]:
             self.mask = one.columns["mask"][-1] if "mask" in one.columns else None
 
         @staticmethod
+        def of_reference(operation: Callable[[Target], Any]) -> Any:
+            """Ask the reference for something; with one that raises nothing can be shown."""
+            try:
+                return operation(pair.reference)
+            except TargetError:
+                raise
+            except Exception as failure:  # whatever a reference raises
+                raise blamed(raised(failure)) from failure
+
+        @staticmethod
+        def candidate_takes(what: str, operation: Callable[[Target], Any]) -> None:
+            """Hand something of the reference over; that it raises is a difference too."""
+            try:
+                operation(pair.candidate)
+            except TargetError:
+                raise
+            except Exception as failure:  # whatever a candidate raises
+                words = f"{what}: reference none, candidate {raised(failure)}"
+                log.failed(words)
+                raise ApartError(words) from failure
+
+        @staticmethod
         def injected(operation: Callable[[Target], Any]) -> Callable[[Target], Any]:
             """A reset that takes over the reference's state."""
 
             def reset(target: Target) -> Any:
                 _, info = operation(target)
-                return inject(target, pair.reference.get_state()), info
+                return inject(target, Machine.of_reference(lambda one: one.get_state())), info
 
             return reset
 
@@ -251,7 +275,7 @@ def _machine(pair: Pair, log: _Log) -> type[RuleBasedStateMachine]:
         @rule()
         def save(self) -> None:
             log.add("state = get_state()")
-            self.saved.append(pair.reference.get_state())
+            self.saved.append(self.of_reference(lambda target: target.get_state()))
 
         # Not after an end: what an environment remembers of one need not be part of its state.
         @precondition(lambda self: saves and bool(self.saved) and not self.over)
@@ -259,8 +283,8 @@ def _machine(pair: Pair, log: _Log) -> type[RuleBasedStateMachine]:
         def go_back(self, which: int) -> None:
             state = self.saved[which % len(self.saved)]
             log.add(f"set_state(state {which % len(self.saved)})")
-            for target in (pair.reference, pair.candidate):
-                target.set_state(state)
+            self.of_reference(lambda target: target.set_state(state))
+            self.candidate_takes("set_state", lambda target: target.set_state(state))
             self.mask = pair.reference.action_mask()
 
     return Machine
@@ -275,7 +299,7 @@ def _injected(pair: Pair) -> Check:
     name = "steps from injected states"
     if not pair.anchorable:
         return Check(name, Status.SKIPPED, "not both sides hand out and take states")
-    source, steps = uniform(pair.reference.action_space), 0
+    source, steps = legal_source(pair.reference), 0
     for seed in episode_seeds(pair.settings.seed, "L2", INJECTED):
         choose = source.start(seed)
         play, ours = pair.lead(seed, _limited(choose, INJECTED_STEPS), anchors=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hybridenv.verify._actions import Source
-from hybridenv.verify._compare import Difference, first_difference, largest_errors
-from hybridenv.verify._diverge import anchored_difference, divergence_of, measure_anchored
+from hybridenv.verify._compare import first_difference, largest_errors
+from hybridenv.verify._diverge import divergence_of, measure_anchored
 from hybridenv.verify._plan import Pair, Tick, Work
 from hybridenv.verify._record import Play, Trajectory
 from hybridenv.verify._results import (
@@ -21,7 +21,7 @@ from hybridenv.verify._results import (
 from hybridenv.verify.levels import independent
 
 ANCHORED_EPISODES = 10
-"""Episodes whose one-step errors are measured where they are not what is judged."""
+"""Episodes whose one-step errors are measured, of all sources together."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
     """
     if pair.settings.chance == "independent":
         return independent.run(pair, work, tick)
-    level = _Level(pair)
+    level = _Level(pair, max(1, ANCHORED_EPISODES // max(1, len(work.sources))))
     try:
         for source in work.sources:
             level.play(source, tick)
@@ -86,8 +86,9 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
 class _Level:
     """The episodes played so far."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: Pair, measured: int) -> None:
         self.pair = pair
+        self.measured = measured
         self.tallies: list[_Tally] = []
         self.seeds: dict[str, list[int]] = {}
         self.found: Divergence | None = None
@@ -104,33 +105,28 @@ class _Level:
         self.seeds[source.name] = seeds
         # Lanes of a vector environment restart by themselves, so that is compared too.
         restarts = int(pair.candidate.vector or pair.reference.vector)
+        left = self.measured if pair.anchorable else 0
         for chunk in _chunks(seeds, pair.candidate.batch):
-            keep = settings.anchor or (
-                pair.anchorable and len(self._anchor_plays) < ANCHORED_EPISODES
-            )
+            keep = settings.anchor or left > 0
             begin = time.perf_counter()
             led = [
                 pair.lead(seed, source.start(seed), restarts=restarts, anchors=keep)
                 for seed in chunk
             ]
             middle = time.perf_counter()
-            if keep:
-                self._anchor_plays += led[: max(0, ANCHORED_EPISODES - len(self._anchor_plays))]
-            free = [_without_anchors(play) for play, _ in led]
-            followed = pair.follow(free)
+            self._anchor_plays += led[:left]
+            left -= len(led[:left])
+            plays = [play for play, _ in led]
+            followed = pair.follow([_without_anchors(play) for play in plays])
+            judged = pair.follow(plays) if settings.anchor else followed
             self.spent["reference"] += middle - begin
             self.spent["candidate"] += time.perf_counter() - middle
-            for (play, ours), theirs in zip(led, followed, strict=True):
-                difference = self._judge(play, ours, theirs)
+            for (play, ours), theirs, judge in zip(led, followed, judged, strict=True):
+                difference = first_difference(ours, judge, settings.rules)
                 tally.add(ours, theirs, difference is not None)
                 if difference is not None and self.found is None:
                     self.found = divergence_of(pair, source.name, play, difference)
                 tick(1)
-
-    def _judge(self, play: Play, ours: Trajectory, theirs: Trajectory) -> Difference | None:
-        if self.pair.settings.anchor:
-            return anchored_difference(self.pair, play, ours)
-        return first_difference(ours, theirs, self.pair.settings.rules)
 
     def result(self, interrupted: bool = False) -> L3Result:
         """Sum up."""

@@ -5,6 +5,7 @@ evaluation seed.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -68,7 +69,8 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
                 tick(len(some))
     except KeyboardInterrupt:
         interrupted = True
-    return _result(pair, returns, steps, interrupted)
+    result = _result(pair, returns, steps, interrupted)
+    return replace(result, seeds={"evaluation": seeds})
 
 
 def amount(pair: Pair, work: Work) -> int:
@@ -212,7 +214,7 @@ def _test(pair: Pair, ours: list[float], theirs: list[float]) -> Equivalence:
 
 def _words(test: Equivalence) -> str:
     if test.outcome == "IDENTICAL":
-        return f"all {test.n} paired returns are the same number"
+        return f"all {test.n} pairs have the same return on both sides"
     needed = "" if test.n_for_power is None else f", {test.n_for_power:,} needed for 90 % power"
     return (
         f"difference {test.difference:+.4g} in {test.low:+.4g} to {test.high:+.4g}, margin "

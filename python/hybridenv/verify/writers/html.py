@@ -1,62 +1,43 @@
 """The report as one HTML page that needs nothing else: no script, no font, no picture from afar."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from importlib import resources
 
+from hybridenv.verify._progress import TITLES
 from hybridenv.verify._report import Report
 from hybridenv.verify._results import (
     Check,
+    Divergence,
     L1Result,
     L2Result,
     L3Result,
     L4Result,
     LevelResult,
     Status,
+    Verdict,
 )
-from hybridenv.verify.writers.markdown import (
-    anchored_rows,
-    divergence_lines,
-    equivalence_rows,
-    settings,
-)
+from hybridenv.verify._target import Identity
+from hybridenv.verify.writers.markdown import anchored_rows, equivalence_rows, settings
 from hybridenv.verify.writers.plot import errors_svg, interval_svg, returns_svg
 
-_STYLE = """
-:root { --ink: #1c2430; --soft: #5c6674; --line: #dde2e8; --paper: #ffffff; --card: #f6f8fa;
-  --good: #1a7f4b; --bad: #c0362c; --open: #9a6700; --one: #2563a8; --two: #d9822b; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6eaf0; --soft: #9aa5b1; --line: #333c48;
-  --paper: #14181e; --card: #1c222a; --good: #4cc38a; --bad: #ff7b72; --open: #e3b341;
-  --one: #6cb0f5; --two: #f0a35e; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--paper); color: var(--ink);
-  font: 16px/1.55 system-ui, sans-serif; }
-main { max-width: 900px; margin: 0 auto; padding: 40px 20px 80px; }
-h1 { font-size: 44px; letter-spacing: -0.5px; margin: 0; }
-h2 { margin: 44px 0 12px; font-size: 22px; }
-p { margin: 8px 0; overflow-wrap: anywhere; }
-.EQUAL, .passed { color: var(--good); } .DIFFERENT, .ERROR, .failed, .error { color: var(--bad); }
-.NOT, .not, .interrupted { color: var(--open); } .skipped { color: var(--soft); }
-.soft { color: var(--soft); }
-table { border-collapse: collapse; width: 100%; margin: 12px 0; font-size: 15px; }
-th, td { text-align: left; padding: 7px 12px 7px 0; border-bottom: 1px solid var(--line);
-  vertical-align: top; overflow-wrap: anywhere; }
-th { color: var(--soft); font-weight: 500; }
-td.word { white-space: nowrap; font-weight: 600; }
-pre { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 14px;
-  overflow-x: auto; font-size: 13px; line-height: 1.45; }
-code { font-family: ui-monospace, monospace; }
-details { border: 1px solid var(--line); border-radius: 8px; padding: 10px 16px; margin: 10px 0; }
-summary { cursor: pointer; font-weight: 600; }
-svg { width: 100%; height: auto; display: block; margin: 12px 0; }
-svg text { fill: var(--soft); font: 13px system-ui, sans-serif; }
-.reference { fill: var(--one); fill-opacity: 0.45; }
-.candidate { fill: var(--two); fill-opacity: 0.45; }
-.margin { fill: var(--good); fill-opacity: 0.18; } .axis { stroke: var(--soft); }
-.interval { stroke: var(--ink); fill: var(--ink); stroke-width: 3; }
-.onestep, .free { fill: none; stroke-width: 2; }
-.onestep { stroke: var(--one); } .free { stroke: var(--two); }
-.key { display: inline-block; width: 12px; height: 12px; border-radius: 3px; margin: 0 6px 0 14px; }
-"""
+_COLOURS = {
+    Status.PASSED: "good",
+    Status.FAILED: "bad",
+    Status.ERROR: "bad",
+    Status.NOT_SHOWN: "open",
+    Status.INTERRUPTED: "open",
+    Status.SKIPPED: "soft",
+}
+_VERDICTS = {
+    Verdict.EQUAL: "good",
+    Verdict.DIFFERENT: "bad",
+    Verdict.ERROR: "bad",
+    Verdict.NOT_SHOWN: "open",
+}
+_INTERVAL = "Difference of means with its interval; the band is the margin, fixed beforehand."
+MOST_ACTIONS = 40
+"""Actions that are shown one by one; the report in JSON has all."""
 
 
 def page(report: Report) -> str:
@@ -69,129 +50,205 @@ def page(report: Report) -> str:
         A complete HTML document.
     """
     names = f"{report.candidate.name} against {report.reference.name}"
-    css = report.verdict.value.partition(" ")[0]
-    sides = [
-        (
-            "reference",
-            report.reference.name,
-            *_origin(report.reference.version, report.reference.commit),
-        ),
-        (
-            "candidate",
-            report.candidate.name,
-            *_origin(report.candidate.version, report.candidate.commit),
-        ),
-    ]
-    details, early = _table(("", ""), settings(report)), ", interrupted" * report.interrupted
+    style = resources.files(__package__).joinpath("report.css").read_text("utf-8")
+    early = ", interrupted" * report.interrupted
     body = [
-        f'<p class="soft">{_text(names)}</p>',
-        f'<h1 class="{css}">{_text(report.verdict.value)}</h1>',
-        f"<p>{_text(report.reason)}</p>",
-        _table(("", "target", "version", "commit"), sides),
-        "<h2>Levels</h2>",
-        _levels(report),
-        _divergence(report),
+        f'<header class="verdict {_VERDICTS[report.verdict]}">',
+        f"<h1>{_text(report.verdict.value)}</h1><p>{_text(report.reason)}</p></header>",
+        _steps(report),
+        _table(
+            ("", "target", "version", "commit"),
+            [_side("reference", report.reference), _side("candidate", report.candidate)],
+        ),
+        _difference(report.first_divergence),
+        "<h2>What was looked at</h2>" if report.levels else "",
         *(_level(n, one) for n, one in report.levels.items()),
         "<h2>What this does not show</h2>",
         "<ul>" + "".join(f"<li>{_text(one)}</li>" for one in report.limits) + "</ul>",
-        f"<details><summary>Settings and versions</summary>{details}</details>",
-        f'<p class="soft">{report.seconds:.1f} seconds{early}.</p>',
+        _details("Settings and versions", _table(("", ""), settings(report))),
+        f'<p class="soft">{_text(report.started)}, {report.seconds:.1f} seconds{early}.</p>',
     ]
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{_text(report.verdict.value)}: {_text(names)}</title><style>{_STYLE}</style>"
+        f"<title>{_text(report.verdict.value)}: {_text(names)}</title><style>\n{style}</style>"
         f"</head><body><main>{''.join(body)}</main></body></html>\n"
     )
 
 
-def _levels(report: Report) -> str:
-    rows = "".join(
-        f'<tr><td class="word">L{n} {one.title}</td>'
-        f'<td class="word {_css(one.status)}">{one.status.value}</td>'
-        f'<td class="word soft">{one.seconds:.1f} s</td><td>{_text(one.summary)}</td></tr>'
-        for n, one in report.levels.items()
-    )
-    return f"<table>{rows}</table>"
+def _steps(report: Report) -> str:
+    """All five levels in a row, those that were not run in grey."""
+    items = []
+    for n, title in enumerate(TITLES):
+        one = report.levels.get(n)
+        name = _text(title)
+        if one is None:
+            items.append(f'<li class="none"><b>{name}</b><span class="soft">not run</span></li>')
+        else:
+            status = f'<span class="{_COLOURS[one.status]}">{one.status.value}</span>'
+            items.append(
+                f'<li><b>{name}</b>{status}<span class="soft"> · {one.seconds:.1f} s</span></li>'
+            )
+    return f'<ol class="steps">{"".join(items)}</ol>'
 
 
-def _divergence(report: Report) -> str:
-    found = report.first_divergence
+def _difference(found: Divergence | None) -> str:
     if found is None:
         return ""
-    parts = ["<h2>The first difference</h2>"]
-    parts += [f"<p>{_text(line)}</p>" for line in divergence_lines(found)]
+    place = f"{found.column}{list(found.index)}" if found.index else found.column
+    where = f"step {found.step}" if found.step else "the reset"
+    off = "" if found.error is None else f", off by {found.error:.3g}"
+    whose = f"of the episode with seed {found.seed}, actions by {found.source}{off}"
+    parts = [
+        "<h2>The first difference</h2>",
+        f"<p><b><code>{_text(place)}</code></b> at <b>{where}</b> {_text(whose)}.</p>",
+        '<div class="apart">',
+        f'<div>reference<span class="value">{_text(str(found.reference))}</span></div>',
+        f'<div>candidate<span class="value">{_text(str(found.candidate))}</span></div></div>',
+    ]
+    if found.shrunk is not None:
+        few, many = len(found.shrunk), len(found.actions)
+        enough = f"{few} of its {many} actions are enough" if few < many else f"It takes all {many}"
+        words = f"{enough} to tell both sides apart: {found.shrunk_difference}."
+        parts.append(f"<p>{_text(words)}</p>{_actions(found.shrunk)}")
+    elif found.actions:
+        parts.append(f"<p>The last actions before it:</p>{_actions(found.actions)}")
     if found.test is not None:
-        parts.append(
-            f"<p>A test that fails as long as it is there:</p><pre>{_text(found.test)}</pre>"
-        )
+        title = "A test that fails as long as it is there"
+        parts.append(_details(title, f"<pre>{_text(found.test)}</pre>", opened=True))
     return "".join(parts)
 
 
+def _actions(actions: Sequence[object]) -> str:
+    shown = [f"<span>{_text(str(one))}</span>" for one in actions[-MOST_ACTIONS:]]
+    more = len(actions) - len(shown)
+    before = [f'<span class="soft">{more} before</span>'] if more else []
+    return f'<div class="actions value">{"".join(before + shown)}</div>'
+
+
 def _level(n: int, one: LevelResult) -> str:
-    parts = [_checks(one.checks)] if one.checks else []
+    parts = [f"<p>{_text(one.summary)}</p>"]
+    if isinstance(one, L3Result) and one.sources and not one.p_values:
+        parts.append(_episodes(one))
+    elif one.checks and not isinstance(one, L4Result):
+        parts.append(_checks(one.checks))
     if isinstance(one, L1Result):
-        parts += [f"<p>{_text(k)}</p><pre>{_text(v)}</pre>" for k, v in one.counterexamples.items()]
-    if isinstance(one, L2Result) and one.operations:
-        parts.append(
-            f"<pre>{_text(chr(10).join(one.operations))}</pre><p>{_text(one.difference or '')}</p>"
-        )
-    if isinstance(one, L3Result) and one.anchored is not None:
-        parts.append(_keys(("one", "one step from the reference's state"), ("two", "free run")))
-        parts.append(errors_svg(one.anchored))
-        parts.append(_table(("column", "one step", "free run"), anchored_rows(one.anchored)))
-    if isinstance(one, L3Result) and one.throughput:
-        rates = ", ".join(f"{side} {rate:,.0f}" for side, rate in one.throughput.items())
-        parts.append(f'<p class="soft">Steps a second while compared: {rates}.</p>')
-    if isinstance(one, L4Result) and one.test is not None:
-        parts.append(_keys(("one", "reference"), ("two", "candidate")))
-        parts.append(returns_svg(one))
-        parts.append(interval_svg(one))
-        parts.append(_table(("", ""), equivalence_rows(one.test)))
-        rows = [
-            (name, test.outcome, f"{test.difference:+.4f}", f"{test.p_tost:.3g}")
-            for name, test in one.by_policy.items()
+        parts += [
+            f"<h3>{_text(name)}</h3><pre>{_text(words)}</pre>"
+            for name, words in one.counterexamples.items()
         ]
-        parts.append(_table(("policy", "outcome", "difference", "TOST p"), rows))
-    opened = " open" if one.status is not Status.PASSED or n == 4 else ""
-    return (
-        f"<details{opened}><summary>L{n} {one.title}: "
-        f'<span class="{_css(one.status)}">{one.status.value}</span></summary>'
-        f"{''.join(parts)}</details>"
-    )
+    if isinstance(one, L2Result) and one.operations:
+        lines = [*one.operations, f"# {one.difference or ''}"]
+        parts.append(f"<h3>The shortest way there</h3><pre>{_text(chr(10).join(lines))}</pre>")
+    if isinstance(one, L3Result):
+        parts += _anchored(one)
+    if isinstance(one, L4Result):
+        parts += _policies(one)
+    title = f'{_text(TITLES[n])}: <span class="{_COLOURS[one.status]}">{one.status.value}</span>'
+    drawn = any("<svg" in part for part in parts)
+    return _details(title, "".join(parts), opened=drawn or one.status is not Status.PASSED)
+
+
+def _episodes(one: L3Result) -> str:
+    rows = [
+        (
+            source.name,
+            f"{source.episodes:,}",
+            f"{source.steps:,}",
+            f"{source.terminated:,}",
+            f"{source.truncated:,}",
+            f"{source.cut:,}",
+            f"{source.different:,}",
+            f"{max(source.largest.values(), default=0.0):.3g}",
+        )
+        for source in one.sources
+    ]
+    heads = ("actions", "episodes", "steps", "terminated", "truncated", "cut off", "different")
+    table = _table((*heads, "largest error"), rows, numbers=True)
+    rates = ", ".join(f"{side} {rate:,.0f}" for side, rate in one.throughput.items())
+    words = f'<p class="soft">Steps a second while compared: {rates}.</p>' if rates else ""
+    return table + words
+
+
+def _anchored(one: L3Result) -> list[str]:
+    if one.anchored is None:
+        return []
+    episodes, steps = one.anchored.episodes, one.anchored.steps
+    picture = errors_svg(one.anchored)
+    keys = _keys(("one", "one step from the reference's state"), ("two", "free run"))
+    drawn = f"<figure>{picture}<figcaption>{keys}</figcaption></figure>" if picture else ""
+    return [
+        f"<h3>Errors of one step and of the free run, {episodes} episodes, {steps:,} steps</h3>",
+        drawn,
+        _table(("column", "one step", "free run"), anchored_rows(one.anchored), numbers=True),
+    ]
+
+
+def _policies(one: L4Result) -> list[str]:
+    if one.test is None:
+        return []
+    rows = [
+        (
+            name,
+            test.outcome,
+            f"{test.mean_reference:.4g}",
+            f"{test.mean_candidate:.4g}",
+            f"{test.difference:+.4g}",
+            f"{test.p_tost:.3g}",
+        )
+        for name, test in one.by_policy.items()
+    ]
+    heads = ("policy", "alone", "reference", "candidate", "difference", "TOST p")
+    keys = _keys(("one", "reference"), ("two", "candidate"))
+    return [
+        f"<figure>{returns_svg(one)}<figcaption>{keys}</figcaption></figure>",
+        f"<figure>{interval_svg(one)}<figcaption>{_text(_INTERVAL)}</figcaption></figure>",
+        "<h3>The test over all policies</h3>",
+        _table(("", ""), equivalence_rows(one.test)),
+        "<h3>Each policy by itself, which is a look and no part of the verdict</h3>",
+        _table(heads, rows, numbers=True),
+    ]
 
 
 def _checks(checks: Sequence[Check]) -> str:
     rows = "".join(
-        f'<tr><td>{_text(check.name)}</td><td class="word {_css(check.status)}">'
+        f'<tr><td>{_text(check.name)}</td><td class="word {_COLOURS[check.status]}">'
         f"{check.status.value}</td><td>{_text(check.detail)}</td></tr>"
         for check in checks
     )
-    return f"<table>{rows}</table>"
+    return f'<div class="scroll"><table>{rows}</table></div>'
 
 
 def _keys(*keys: tuple[str, str]) -> str:
-    return "<p>" + "".join(
-        f'<span class="key" style="background: var(--{colour})"></span>{_text(name)}'
+    return "".join(
+        f'<span class="key" style="background: var(--{colour})"></span>'
+        f'<span class="named">{_text(name)}</span>'
         for colour, name in keys
-    ) + "</p>"  # fmt: skip
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{_text(cell)}</th>" for cell in heads)
-    first = f"<tr>{head}</tr>" if any(heads) else ""
-    body = "".join(
-        "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows
     )
-    return f"<table>{first}{body}</table>"
 
 
-def _origin(version: str | None, commit: str | None) -> tuple[str, str]:
-    return version or "", (commit or "")[:12]
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
+    """A table that scrolls by itself; with numbers, all columns but the first stand right."""
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        right = ' class="number"'
+        marks = ["", *[right if numbers else ""] * (len(cells) - 1)]
+        pairs = zip(marks, cells, strict=True)
+        return "<tr>" + "".join(f"<{tag}{m}>{_text(c)}</{tag}>" for m, c in pairs) + "</tr>"
+
+    first = line("th", heads) if any(heads) else ""
+    body = "".join(line("td", row) for row in rows)
+    return f'<div class="scroll"><table>{first}{body}</table></div>'
 
 
-def _css(status: Status) -> str:
-    return status.value.partition(" ")[0]
+def _details(title: str, body: str, *, opened: bool = False) -> str:
+    return f"<details{' open' * opened}><summary>{title}</summary>{body}</details>"
+
+
+def _side(role: str, identity: Identity) -> tuple[str, str, str, str]:
+    commit = identity.commit or ""
+    changed = "+changes" if commit.endswith("+changes") else ""
+    return role, identity.name, identity.version or "–", (commit[:12] + changed) or "–"
 
 
 def _text(words: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 import warnings
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import numpy as np
 
 from hybridenv.verify._results import Anchored, L4Result
 
-WIDTH, HEIGHT, EDGE = 640, 240, 44
+WIDTH, HEIGHT, EDGE = 640, 230, 44
+"""Size of a picture and of the space around what is drawn in it."""
 BINS = 24
 
 
 def returns_svg(result: L4Result) -> str:
-    """Draw both distributions of returns as steps, and the interval of the difference below.
+    """Draw both distributions of returns as steps.
 
     Args:
         result: A level 4 that came to a test.
@@ -31,23 +33,26 @@ def returns_svg(result: L4Result) -> str:
     edges = np.linspace(low - room, high + room, BINS + 1)
     counts = [np.histogram(side, edges)[0] / len(side) for side in (ours, theirs)]
     top = max(float(side.max()) for side in counts) or 1.0
-    parts = []
+    base = HEIGHT - EDGE
+
+    def y(share: float) -> float:
+        return base - (HEIGHT - 2 * EDGE) * share / top
+
+    parts = [_level_line(y(top), f"{100 * top:.0f} % of episodes")]
     for side, css in zip(counts, ("reference", "candidate"), strict=True):
-        path = []
+        path = [f"{_x(edges[0], edges):.1f},{base}"]
         for i, share in enumerate(side):
-            y = HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * float(share) / top
-            path += [f"{_x(edges[i], edges):.1f},{y:.1f}", f"{_x(edges[i + 1], edges):.1f},{y:.1f}"]
-        base = HEIGHT - EDGE
-        parts.append(
-            f'<polygon class="{css}" points="{_x(edges[0], edges):.1f},{base} {" ".join(path)} '
-            f'{_x(edges[-1], edges):.1f},{base}"/>'
-        )
-    labels = (
-        f'<text x="{EDGE}" y="{HEIGHT - 24}">{edges[0]:.4g}</text>'
-        f'<text x="{WIDTH - EDGE}" y="{HEIGHT - 24}" text-anchor="end">{edges[-1]:.4g}</text>'
-        f'<text x="{WIDTH / 2}" y="{HEIGHT - 8}" text-anchor="middle">return of an episode</text>'
-    )
-    return _svg("Returns of both sides", HEIGHT, "".join(parts) + labels)
+            path += [f"{_x(edge, edges):.1f},{y(float(share)):.1f}" for edge in edges[i : i + 2]]
+        path.append(f"{_x(edges[-1], edges):.1f},{base}")
+        parts.append(f'<polygon class="{css}" points="{" ".join(path)}"/>')
+    for mean, name, row in ((ours, "reference", 12), (theirs, "candidate", 27)):
+        place = _x(float(np.mean(mean)), edges)
+        parts.append(_line("axis", place, row + 6, place, base))
+        end = place > WIDTH / 2
+        words = f"mean of the {name} {np.mean(mean):.4g}"
+        parts.append(_label(place + (-6 if end else 6), row + 8, words, "end" if end else "start"))
+    parts.append(_bottom(edges, "return of an episode"))
+    return _svg("Returns of both sides", HEIGHT, "".join(parts))
 
 
 def interval_svg(result: L4Result) -> str:
@@ -62,26 +67,36 @@ def interval_svg(result: L4Result) -> str:
     test = result.test
     if test is None:
         return ""
-    reach = 1.15 * max(test.margin, abs(test.low), abs(test.high))
+    reach = 1.25 * max(test.margin, abs(test.low), abs(test.high))
     ends = np.array([-reach, reach])
-    x = {name: _x(value, ends) for name, value in (
-        ("low", test.low), ("high", test.high), ("mid", test.difference),
-        ("left", -test.margin), ("right", test.margin), ("zero", 0.0),
-    )}  # fmt: skip
-    body = (
-        f'<rect class="margin" x="{x["left"]:.1f}" y="14" width="{x["right"] - x["left"]:.1f}" '
-        'height="40"/>'
-        f'<line class="axis" x1="{x["zero"]:.1f}" y1="10" x2="{x["zero"]:.1f}" y2="58"/>'
-        f'<line class="interval" x1="{x["low"]:.1f}" y1="34" x2="{x["high"]:.1f}" y2="34"/>'
-        f'<circle class="interval" cx="{x["mid"]:.1f}" cy="34" r="5"/>'
-        f'<text x="{x["left"]:.1f}" y="74" text-anchor="middle">-{test.margin:g}</text>'
-        f'<text x="{x["right"]:.1f}" y="74" text-anchor="middle">+{test.margin:g}</text>'
+    low, mid, high, left, right, zero = (
+        _x(value, ends)
+        for value in (test.low, test.difference, test.high, -test.margin, test.margin, 0.0)
     )
-    return _svg("Interval of the difference, and the margin", 84, body)
+    level = f"{100 * (1 - 2 * test.alpha):g} %"
+    body = (
+        f'<rect class="margin" x="{left:.1f}" y="26" width="{right - left:.1f}" height="40"/>'
+        + _line("axis", zero, 22, zero, 70)
+        + _line("interval", low, 46, high, 46)
+        + _line("interval", low, 40, low, 52)
+        + _line("interval", high, 40, high, 52)
+        + f'<circle class="interval" cx="{mid:.1f}" cy="46" r="4"/>'
+        + _label(left, 84, f"−{test.margin:g}")
+        + _label(right, 84, f"+{test.margin:g}")
+        + _label(
+            WIDTH / 2,
+            15,
+            f"{test.difference:+.4g}, {level} interval {test.low:+.4g} to {test.high:+.4g}",
+            css="strong",
+        )
+    )
+    return _svg("Interval of the difference, and the margin", 92, body)
 
 
 def errors_svg(anchored: Anchored) -> str:
     """Draw the errors of one step and of the free run over the steps, on a logarithmic scale.
+
+    No error at all lies on the axis.
 
     Args:
         anchored: The errors.
@@ -92,25 +107,23 @@ def errors_svg(anchored: Anchored) -> str:
     values = [v for _, *pair in anchored.curve for v in pair if 0 < v < np.inf]
     if not values:
         return ""
-    low, high = np.floor(np.log10(min(values))), np.ceil(np.log10(max(values)))
-    high = max(high, low + 1)
+    low, high = np.floor(np.log10(min(values))) - 1, np.ceil(np.log10(max(values)))
     ends = np.array([0, max(1, anchored.curve[-1][0])])
 
     def y(value: float) -> float:
         place = (np.log10(max(value, 10.0**low)) - low) / (high - low)
         return float(HEIGHT - EDGE - (HEIGHT - 2 * EDGE) * min(1.0, place))
 
-    parts = []
+    stride = max(1, int(high - low) // 4)
+    parts = [
+        _level_line(y(10.0**power), f"1e{power:+03d}")
+        for power in range(int(high), int(low), -stride)
+    ]
     for which, css in ((1, "onestep"), (2, "free")):
         points = " ".join(f"{_x(row[0], ends):.1f},{y(row[which]):.1f}" for row in anchored.curve)
         parts.append(f'<polyline class="{css}" points="{points}"/>')
-    labels = (
-        f'<text x="{EDGE - 6}" y="{HEIGHT - EDGE}" text-anchor="end">1e{int(low)}</text>'
-        f'<text x="{EDGE - 6}" y="{EDGE}" text-anchor="end">1e{int(high)}</text>'
-        f'<text x="{WIDTH / 2}" y="{HEIGHT - 8}" text-anchor="middle">'
-        f"step, 0 to {int(ends[1])}</text>"
-    )
-    return _svg("Largest error by step: one step, and free run", HEIGHT, "".join(parts) + labels)
+    parts.append(_bottom(ends, "step of the episode; the largest error of any number shown"))
+    return _svg("Largest error by step: one step, and free run", HEIGHT, "".join(parts))
 
 
 def save_plot(result: L4Result, path: Path) -> bool:
@@ -166,6 +179,46 @@ def _x(value: float, ends: object) -> float:
     scale = np.asarray(ends, np.float64)
     low, high = float(scale[0]), float(scale[-1])
     return EDGE + (WIDTH - 2 * EDGE) * (float(value) - low) / (high - low)
+
+
+def _line(css: str, x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<line class="{css}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _label(x: float, y: float, words: str, anchor: str = "middle", css: str = "") -> str:
+    mark = f' class="{css}"' if css else ""
+    return f'<text{mark} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(words)}</text>'
+
+
+def _level_line(y: float, words: str) -> str:
+    """A horizontal line with what it stands for above its beginning."""
+    return _line("grid", EDGE, y, WIDTH - EDGE, y) + _label(EDGE, y - 4, words, "start")
+
+
+def _bottom(ends: object, words: str) -> str:
+    """The axis below a picture, with round numbers."""
+    scale = np.asarray(ends, np.float64)
+    base = HEIGHT - EDGE
+    parts = [_line("axis", EDGE, base, WIDTH - EDGE, base)]
+    for tick in ticks(float(scale[0]), float(scale[-1])):
+        x = _x(tick, scale)
+        parts += [_line("axis", x, base, x, base + 4), _label(x, base + 17, f"{tick:g}")]
+    return "".join(parts) + _label(WIDTH / 2, HEIGHT - 8, words)
+
+
+def ticks(low: float, high: float, most: int = 7) -> list[float]:
+    """Return round numbers between two, evenly spaced by 1, 2 or 5 times a power of ten.
+
+    Args:
+        low: The smaller.
+        high: The greater.
+        most: How many at most.
+    """
+    step = 10.0 ** math.floor(math.log10((high - low) / most))
+    while (high - low) / step > most:
+        step *= 2.5 if f"{step:e}".startswith("2") else 2
+    first = math.ceil(low / step)
+    return [round(i * step, 12) for i in range(first, math.floor(high / step) + 1)]
 
 
 def _svg(title: str, height: int, body: str) -> str:

@@ -124,6 +124,43 @@ fn mbc1_multicart_is_found_and_wired_differently() {
 }
 
 #[test]
+fn pyboy_finds_a_multicart_where_every_bank_repeats_the_logo() {
+    let logo: Vec<u8> = (1..=48).collect();
+    let everywhere = |bytes: &mut [u8]| {
+        for bank in bytes.chunks_exact_mut(0x4000) {
+            bank[0x104..0x134].copy_from_slice(&logo);
+        }
+    };
+    let banks = |bytes: &[u8]| {
+        let rom = Rom::parse(bytes).unwrap();
+        let mut bench = Bench { cart: rom.new_pyboy_cart(), rom, clock: 0 };
+        bench.write(0x2000, 0x12);
+        bench.write(0x4000, 2);
+        bench.write(0x6000, 1);
+        let (low, high) = bench.banks();
+        (low & 0x3F, high & 0x3F)
+    };
+    let (single, multi) = ((0x00, 0x12), (0x20, 0x22));
+    let mut bytes = image(0x01, 5, 0);
+    assert_eq!(banks(&bytes), multi, "blank bytes are as good as a logo");
+    bytes[0x104..0x134].copy_from_slice(&logo);
+    assert_eq!(banks(&bytes), single);
+    for game in [0x10, 0x20, 0x30] {
+        bytes[game * 0x4000 + 0x104..game * 0x4000 + 0x134].copy_from_slice(&logo);
+    }
+    assert_eq!(banks(&bytes), single, "a real board with several games");
+    everywhere(&mut bytes);
+    assert_eq!(banks(&bytes), multi);
+    bytes[63 * 0x4000 + 0x133] ^= 1;
+    assert_eq!(banks(&bytes), single, "one byte off in the last bank");
+    for code in [4, 6] {
+        let mut other = image(0x01, code, 0);
+        everywhere(&mut other);
+        assert_eq!(banks(&other), single, "another size");
+    }
+}
+
+#[test]
 fn mbc2_tells_its_registers_apart_by_address_bit_8() {
     let mut bench = Bench::new(0x06, 3, 0);
     for page in 0..0x40u16 {

@@ -103,7 +103,7 @@ fn ram_needs_both_the_type_and_the_size() {
     for (kind, code, size) in
         [(0x00, 2, 0), (0x01, 0, 0x2000), (0x02, 1, 0x2000), (0x13, 3, 0x8000), (0x06, 0, 512)]
     {
-        let cart = Rom::parse(&image(kind, 0, code)).unwrap().new_cart_with_whole_banks();
+        let cart = Rom::parse(&image(kind, 0, code)).unwrap().new_pyboy_cart();
         assert_eq!(cart.ram().len(), size, "kind {kind:02X}");
     }
 }

@@ -86,7 +86,7 @@ proptest! {
         }
         if let Ok(rom) = Rom::parse(&bytes) {
             prop_assert!(rom.bytes().len().is_power_of_two());
-            let _ = (rom.new_cart(), rom.new_cart_with_whole_banks(), rom.title());
+            let _ = (rom.new_cart(), rom.new_pyboy_cart(), rom.title());
         }
     }
 
