@@ -106,10 +106,29 @@ bench-ppo: $(BUILT) $(PEERS)/.deps ## PPO's steps a second, beside PyTorch, and 
 	$(BIN)/python -m bench.ppo $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
+.PHONY: bench-profile
+bench-profile: $(BUILT) ## Where the time of training goes, for three sizes of networks; refresh the tables of README and docs
+	$(BIN)/python -m bench.profile_training $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: bench-locomotion
 bench-locomotion: $(BUILT) $(PEERS)/.deps ## Steps a second and errors of half cheetah, hopper and walker beside MuJoCo, MJX and Brax; refresh the README's table
 	$(BIN)/python -m bench.locomotion $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
+
+.PHONY: bench-learning
+bench-learning: $(BUILT) $(PEERS)/.deps ## Time to learn half cheetah, hopper and walker, and curves beside PyTorch on Gymnasium; refresh the tables
+	$(BIN)/python -m bench.learning $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
+.PHONY: bench-transfer
+bench-transfer: $(BUILT) ## Level 4: train ten policies here and ten on Gymnasium's half cheetah, play all on both; refresh the table
+	$(BIN)/python -m bench.transfer $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
+.PHONY: policies
+policies: $(BUILT) ## Train the small policies that tests and benchmarks play (bench/policies)
+	$(BIN)/python -m bench.policy
 
 .PHONY: bench-verify
 bench-verify: $(BUILT) ## What comparing two environments costs; refresh the table in docs/verify.md

@@ -17,14 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.locomotion import MODELS
+from bench.policy import SavedPolicy
 from bench.worker import serve
 
-#: What moves the motors, an episode each in turn. Gaits are sines with a phase for each joint, as
-#: trained policies come to use them.
-CONTROLS = ("random", "saturated", "gait")
+#: What moves the motors, a while each in turn. Gaits are sines with a phase for each joint; what is
+#: trained is the policy of `bench.policy`.
+CONTROLS = ("random", "saturated", "gait", "trained")
 
-#: Physics steps of an episode.
+#: Physics steps of a turn. It is an episode, but for the trained policy, whose episodes go on over
+#: `TURNS` of its turns, so that they come to run.
 EPISODE = 200
+TURNS = 5
 
 Floats = NDArray[np.float64]
 
@@ -61,24 +64,31 @@ def gather(name: str, count: int, seed: int = 0) -> States:
     from bench.planar_models import read
 
     model, hold = read(name), MODELS[name]
-    data = mujoco.MjData(model)
+    free, trained = mujoco.MjData(model), mujoco.MjData(model)
+    policy = SavedPolicy.load(name)
+    limit = np.inf if name == "half_cheetah" else 10.0  # of velocities that are shown
     rng = np.random.default_rng(seed)
     q, v, warm = (np.empty((count, model.nv)) for _ in range(3))
     control = np.empty((count, model.nu))
     kind = np.arange(count) // EPISODE % len(CONTROLS)
     for i in range(count):
-        t = i % EPISODE
-        if t == 0:
+        turn, t = divmod(i, EPISODE)
+        moved = CONTROLS[kind[i]]
+        data = trained if moved == "trained" else free
+        if t == 0 and not (moved == "trained" and turn // len(CONTROLS) % TURNS):
             mujoco.mj_resetData(model, data)
             data.qpos[:] += rng.uniform(-0.1, 0.1, model.nq)
             data.qvel[:] = 0.1 * rng.normal(size=model.nv)
             rhythm, phases = rng.uniform(1, 4), rng.uniform(0, 2 * np.pi, model.nu)
         if t % hold == 0:
-            if CONTROLS[kind[i]] == "gait":
+            if moved == "gait":
                 data.ctrl[:] = np.sin(2 * np.pi * rhythm * data.time + phases)
+            elif moved == "trained":
+                seen = np.concatenate([data.qpos[1:], np.clip(data.qvel, -limit, limit)])
+                data.ctrl[:] = policy.act(seen, 0)
             else:
                 data.ctrl[:] = rng.uniform(-1, 1, model.nu)
-            if CONTROLS[kind[i]] == "saturated":
+            if moved == "saturated":
                 data.ctrl[:] = np.sign(data.ctrl)
         for array in (data.qpos, data.qvel, data.qacc_warmstart, data.ctrl):
             array[:] = array.astype(np.float32)

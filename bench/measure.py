@@ -77,15 +77,19 @@ class Worker:
         except BrokenPipeError:
             raise SideFailedError(self._last_words()) from None
 
-    def answer(self) -> dict[str, Any]:
+    def answer(self, patience: float | None = None) -> dict[str, Any]:
         """Wait for the answer to the command sent last.
 
+        Args:
+            patience: Seconds to wait; `None` takes `WATCHDOG`.
+
         Raises:
-            SideFailedError: The worker raised, died or stayed silent for `WATCHDOG` seconds.
+            SideFailedError: The worker raised, died or stayed silent for so long.
         """
-        if not select.select([self._answers], [], [], WATCHDOG)[0]:
+        patience = patience or WATCHDOG
+        if not select.select([self._answers], [], [], patience)[0]:
             self._process.kill()
-            raise SideFailedError(f"no answer within {WATCHDOG:.0f} s")
+            raise SideFailedError(f"no answer within {patience:.0f} s")
         line = self._answers.readline()
         if not line:
             raise SideFailedError(self._last_words())

@@ -207,7 +207,12 @@ def publish(result: report.Record, text: str, output: Path, found: Mapping[str, 
 
 
 def parse(
-    name: str, about: str | None, peer: str, results: Path, arguments: list[str] | None
+    name: str,
+    about: str | None,
+    peer: str,
+    results: Path,
+    arguments: list[str] | None,
+    **switches: str,
 ) -> argparse.Namespace:
     """Read the options of a benchmark that can be quick, too.
 
@@ -217,15 +222,18 @@ def parse(
         peer: What the interpreter of the peers must have.
         results: Where its figures go, if it is not quick.
         arguments: The options; `None` takes those of the process.
+        **switches: Further options without a value, by name, and what they say of themselves.
 
     Returns:
-        `quick`, `repeats`, `peer_python` and `output`.
+        `quick`, `repeats`, `peer_python`, `output` and the switches.
     """
     parser = argparse.ArgumentParser(prog=f"python -m bench.{name}", description=about)
     parser.add_argument("--quick", action="store_true", help="measure less, not for the README")
     parser.add_argument("--repeats", type=int, default=7, help="measurements of each side")
     parser.add_argument("--peer-python", type=Path, default=PEERS, help=f"interpreter with {peer}")
     parser.add_argument("--output", type=Path, help="result file")
+    for switch, words in switches.items():
+        parser.add_argument(f"--{switch.replace('_', '-')}", action="store_true", help=words)
     options = parser.parse_args(arguments)
     if options.repeats < 5:
         parser.error(f"--repeats: got {options.repeats}, expected at least 5")

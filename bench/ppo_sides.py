@@ -174,26 +174,6 @@ def fast_games(work: Work) -> Any:
 
 def slow_games(work: Work) -> Any:
     """Pong as one would write it in Python, a game an object, in Gymnasium's `SyncVectorEnv`."""
-    import gymnasium
-    from gymnasium.vector import AutoresetMode, SyncVectorEnv
+    from hybridenv.gym.pong_reference import pong_references
 
-    from hybridenv.envs.pong.reference import PongReference
-
-    class Game(gymnasium.Env[Any, Any]):
-        observation_space = gymnasium.spaces.Box(-1, 2, (8,), np.float32)
-        action_space = gymnasium.spaces.Discrete(3)
-
-        def __init__(self, seed: int) -> None:
-            rng = np.random.default_rng(seed)
-            self._game = PongReference(lambda: int(rng.integers(2)), work.frame_skip)
-
-        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
-            super().reset(seed=seed, options=options)
-            return self._game.reset(), {}
-
-        def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-            obs, reward, done = self._game.step(action)
-            return obs, float(reward), done, False, {}
-
-    makers = [lambda seed=seed: Game(seed) for seed in range(work.games)]
-    return SyncVectorEnv(makers, autoreset_mode=AutoresetMode.SAME_STEP)
+    return pong_references(work.games, work.frame_skip)

@@ -1,9 +1,7 @@
-"""Put the tables of the newest results into the README and the pages of ``docs``.
-
-Run it as ``python -m bench.readme_table``.
+"""Put the tables of the newest results into their pages: ``python -m bench.readme_table``.
 
 The text between each pair of markers is generated from JSON files; ``--check`` says whether it is
-up to date.
+up to date. Most of it is in the README.
 """
 
 from __future__ import annotations
@@ -15,12 +13,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench import gameboy_transfer, locomotion, pairs, pong, ppo, report, tables, verify
+from bench import (
+    gameboy_transfer,
+    learning,
+    locomotion,
+    pairs,
+    pong,
+    ppo,
+    profile_training,
+    report,
+    tables,
+    transfer,
+    verify,
+)
 from bench.accuracy import Record
 from bench.cases import ROOT
 
 README = ROOT / "README.md"
-GUIDE = ROOT / "docs" / "verify.md"
+LOCOMOTION = ROOT / "docs" / "locomotion.md"
+TRAINING = ROOT / "docs" / "training.md"
+VERIFY = ROOT / "docs" / "verify.md"
 
 
 @dataclass(frozen=True)
@@ -31,13 +43,18 @@ class Part:
         name: Name of its markers, ``<!-- NAME:begin -->`` and ``<!-- NAME:end -->``.
         sources: The records in ``bench/results`` that it is made from: file, and what writes it.
         block: Writes the text from the records, in that order.
-        page: The page; `None` for the README.
+        file: The page; `None` stands for the README.
     """
 
     name: str
     sources: dict[str, str]
     block: Callable[..., str]
-    page: Path | None = None
+    file: Path | None = None
+
+    @property
+    def page(self) -> Path:
+        """The page that it is part of."""
+        return self.file or README
 
     def is_empty(self, text: str) -> bool:
         """Whether the page has nothing here yet, because nobody has measured it."""
@@ -53,8 +70,9 @@ class Part:
         before, begin, rest = text.partition(first)
         _, end, after = rest.partition(last)
         if not begin or not end:
-            page = self.page or README
-            raise ValueError(f"{page.name}: expected the lines {first} and {last}, in this order")
+            raise ValueError(
+                f"{self.page.name}: expected the lines {first} and {last}, in this order"
+            )
         return f"{before}{first}\n{self.block(*records)}\n{last}{after}"
 
 
@@ -107,15 +125,19 @@ PARTS = (
     Part("bench", {"accuracy.json": "make accuracy", "gameboy.json": "make bench"}, block),
     Part("bench:pong", {"pong.json": "make bench-pong"}, pong.block),
     Part("bench:ppo", {"ppo.json": "make bench-ppo"}, ppo.block),
+    Part("bench:profile", {"profile.json": "make bench-profile"}, profile_training.block),
+    Part("bench:profile", {"profile.json": "make bench-profile"}, profile_training.guide, TRAINING),
     Part("bench:locomotion", {"locomotion.json": "make bench-locomotion"}, locomotion.block),
-    Part("bench:pairs", {"pairs.json": "make verify-pairs"}, pairs.block, GUIDE),
+    Part("bench:learning", {"learning.json": "make bench-learning"}, learning.block, LOCOMOTION),
+    Part("bench:transfer", {"transfer.json": "make bench-transfer"}, transfer.block, LOCOMOTION),
+    Part("bench:pairs", {"pairs.json": "make verify-pairs"}, pairs.block, VERIFY),
     Part(
         "bench:gameboy-transfer",
         {"gameboy_transfer.json": "make transfer-gameboy"},
         gameboy_transfer.block,
-        GUIDE,
+        VERIFY,
     ),
-    Part("bench:verify", {"verify.json": "make bench-verify"}, verify.block, GUIDE),
+    Part("bench:verify", {"verify.json": "make bench-verify"}, verify.block, VERIFY),
 )
 
 
@@ -125,12 +147,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; 1 if out of date")
     parser.add_argument("--results", type=Path, default=report.RESULTS.parent, help="folder")
     options = parser.parse_args(arguments)
-    pages = [part.page or README for part in PARTS]
-    old = {page: page.read_text(encoding="utf-8") for page in pages}
+    old = {page: page.read_text(encoding="utf-8") for page in {part.page for part in PARTS}}
     new = dict(old)
-    for part, page in zip(PARTS, pages, strict=True):
+    for part in PARTS:
         missing = [name for name in part.sources if not (options.results / name).is_file()]
-        if missing and part.is_empty(new[page]):
+        if missing and part.is_empty(old[part.page]):
             continue
         records = []
         for name, command in part.sources.items():
@@ -139,16 +160,17 @@ def main(arguments: list[str] | None = None) -> int:
                 print(f"{path}: no results yet; run `{command}`", file=sys.stderr)
                 return 1
             records.append(json.loads(path.read_text(encoding="utf-8")))
-        new[page] = part.updated(new[page], *records)
-    changed = [page for page in old if old[page] != new[page]]
-    for page in changed:
-        if options.check:
+        new[part.page] = part.updated(new[part.page], *records)
+    changed = sorted(page for page in new if new[page] != old[page])
+    if options.check:
+        for page in changed:
             print(
                 f"{page.name}: tables differ from bench/results; run `python -m bench.readme_table`"
             )
-        else:
-            page.write_text(new[page], encoding="utf-8")
-    return int(options.check and bool(changed))
+        return int(bool(changed))
+    for page in changed:
+        page.write_text(new[page], encoding="utf-8")
+    return 0
 
 
 if __name__ == "__main__":

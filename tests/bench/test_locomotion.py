@@ -141,15 +141,33 @@ def test_one_step_of_ours_is_mujocos() -> None:
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     from bench.locomotion_errors import CONTROLS, EPISODE, Session, errors, gather
 
-    states = gather("hopper", 3 * EPISODE)
+    count = 2 * len(CONTROLS) * EPISODE
+    states = gather("hopper", count)
     assert set(states.kind) == set(range(len(CONTROLS)))
     assert (states.qpos == states.qpos.astype(np.float32)).all()
     assert np.abs(states.control).max() == 1
     assert np.allclose(errors(states.qvel, states.qvel + 1), 1)
-    compared = Session().compare("hopper", 3 * EPISODE)
-    assert compared["states"] == 3 * EPISODE
+    compared = Session().compare("hopper", count)
+    assert compared["states"] == count
+    trained = np.flatnonzero(states.kind == CONTROLS.index("trained"))
+    assert np.ptp(trained) > EPISODE  # in two turns of one episode
+    height = states.qpos[trained[[0, EPISODE - 1, EPISODE]], 1]
+    assert abs(height[2] - height[1]) < 0.05
+    assert states.qpos[trained[EPISODE], 0] != pytest.approx(0, abs=0.01)
     assert 0 < compared["solved"]["median"] < 2e-6
     assert compared["solved"]["max"] < 5e-4
+
+
+def test_errors_can_be_found_later_than_speeds() -> None:
+    old = result()
+    trained = {"half_cheetah": {"float64": {**errors()["half_cheetah"]["float64"]}}}
+    trained["half_cheetah"]["float64"]["largest_by_control"] = {"trained": 1e-12}
+    new = locomotion.with_errors(old, trained)
+    assert new["cases"] == old["cases"]
+    assert new["errors_found"]["commit"]
+    assert "sinusoidal controls (in place of trained" in locomotion.block(old)
+    assert "sinusoidal controls and those of trained policies." in locomotion.block(new)
+    assert sum(goal["found"] is None for goal in new["goals"]) > 2
 
 
 def test_too_few_repeats_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

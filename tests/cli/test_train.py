@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from hybridenv.cli.train import parsed, sizes
+from hybridenv.cli.train import ProfileTraining, parsed, percent, profile, sizes
 from hybridenv.errors import ArgumentError, CheckpointError
 from hybridenv.train import load
-from hybridenv.train.breakdown import measure, write
 from hybridenv.train.logging import read_rows
 from hybridenv.train.networks import count
 
@@ -83,7 +82,8 @@ def test_what_is_wrong_is_said(tmp_path: Path, arguments: tuple[str, ...], words
     assert "Traceback" not in result.stderr
 
 
-def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_leaves(tmp_path: Path, sign: signal.Signals, code: int) -> None:
     process = subprocess.Popen(
         command("pong", "--steps", "1000000000", "--out", "out"),
         cwd=tmp_path,
@@ -96,9 +96,9 @@ def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
     until = time.monotonic() + 200
     while not (log.exists() and log.stat().st_size) and time.monotonic() < until:
         time.sleep(0.1)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, sign)
     stdout, stderr = process.communicate(timeout=200)
-    assert process.returncode == 130, stderr
+    assert process.returncode == code, stderr
     assert "checkpoint:" in stdout
     assert "Traceback" not in stderr
 
@@ -116,18 +116,19 @@ def test_settings_are_read_as_json_or_text() -> None:
             sizes(wrong)
 
 
-def test_where_the_time_goes(tmp_path: Path) -> None:
-    found = [
-        measure("pong", 2_000, n_envs=8, max_steps=64),
-        measure("CartPole-v1", 2_000, n_envs=4, max_steps=64),
-    ]
-    for one in found:
-        assert 1_000 < one.params <= 2_000
-        assert set(one.seconds) == {"environment", "forward", "backward", "transfer"}
-        assert min(one.seconds.values()) >= 0
-        assert sum(one.shares.values()) == pytest.approx(1)
-        assert one.steps_per_second > 0
-    paths = write(found, tmp_path)
-    assert [path.name for path in paths] == ["breakdown.json", "breakdown.png"]
-    assert len(json.loads(paths[0].read_text())) == 2
-    assert paths[1].read_bytes().startswith(b"\x89PNG")
+def test_a_table_says_where_the_time_goes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile(ProfileTraining("CartPole-v1", "1k,2k", 8, 16, 1, tmp_path, 0))
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
+    parts = ["environment", "forward", "backward", "transfer", "rest"]
+    assert lines[0].split() == ["parameters", "steps/s", *parts]
+    assert [line.count(" %") for line in lines[1:3]] == [5, 5]
+    assert lines[3] == "8 environments, an update for every 16 steps"
+    assert "measuring CartPole-v1 with about 2,000 parameters" in captured.err
+    assert len(json.loads((tmp_path / "breakdown.json").read_text())) == 2
+    assert (tmp_path / "breakdown.png").is_file()
+    assert [percent(share) for share in (0.7312, 0.001, 0.0000123, -0.02)] == [
+        "73.1 %", "0.1 %", "0.0012 %", "-2.0 %",
+    ]  # fmt: skip

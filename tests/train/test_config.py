@@ -25,6 +25,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"network": "transformer"}, "network: got 'transformer', expected one of mlp"),
     ({"network": "lstm", "shuffle": "rows"}, "shuffle"),
     ({"minibatches": 3}, "minibatches: got 3 with 1024 environments"),
+    ({"network": "gru", "separate_value": True}, "separate_value: got true with network 'gru'"),
+    ({"initial_std": 0}, "initial_std: got 0.0, expected a positive"),
     ({"epochs": 0}, "epochs: got 0, expected at least 1"),
     ({"env_args": [1]}, "env_args: got .*expected a table"),
     ({"lr": 10**400}, "lr: got 1000.*expected a number"),

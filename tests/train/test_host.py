@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from tests.train.games import HostSigns
 
 from hybridenv.errors import ConfigError
-from hybridenv.train import Config, evaluate_vector, train
+from hybridenv.train import Checkpoints, Config, evaluate_vector, train
 from hybridenv.train.host import HostLoop, _NoClock
 
 SMALL: dict[str, Any] = {
@@ -66,6 +66,22 @@ def test_a_rollout_holds_what_happened(mode: AutoresetMode, network: str) -> Non
     given = np.concatenate([np.stack(env.actions) for env in envs], axis=1)
     assert np.array_equal(given, data.action)
     assert given.shape == (7, 8)
+
+
+@pytest.mark.parametrize("n", [1, 7])
+def test_an_odd_number_makes_groups_of_unequal_size(n: int) -> None:
+    made = loop(AutoresetMode.SAME_STEP, n_envs=n, minibatches=1)
+    envs: list[Any] = made._envs
+    assert [env.num_envs for env in envs] == ([4, 3] if n == 7 else [1])
+    state = made.init()
+    params = jax.tree.map(lambda leaf: leaf.addressable_data(0), state.params)
+    data, _ = made._rollout(params, made._start(state.key), jax.random.key(5), _NoClock())
+    given = np.concatenate([np.stack(env.actions) for env in envs], axis=1)
+    assert np.array_equal(given, data.action)
+    assert np.array_equal(data.obs[..., 0], np.tile([0, 1, 2, 0, 1, 2, 0], (n, 1)).T)
+    _, metrics = made.run(state)
+    made.close()
+    assert np.isfinite(metrics["loss"]).all()
 
 
 def test_groups_and_threads_change_nothing() -> None:
@@ -125,12 +141,46 @@ def test_a_run_that_goes_on_is_the_run_that_never_stopped(tmp_path: Path) -> Non
     assert len(whole.rows) == 8
 
 
+class Failing(HostSigns):
+    """Raises in a step."""
+
+    after = 25
+
+    def step(self, actions: Any) -> Any:
+        if len(self.actions) == self.after:
+            raise ArithmeticError("the game broke")
+        return super().step(actions)
+
+
+def test_an_environment_that_raises_loses_only_its_call(tmp_path: Path) -> None:
+    def go(made: type[HostSigns], **options: Any) -> Any:
+        config = Config(**SMALL | {"steps": 8 * 56})
+        trainer = HostLoop(config, lambda n: made(n, AutoresetMode.NEXT_STEP))
+        return train(config, out=tmp_path, trainer=trainer, **options)
+
+    with pytest.raises(ArithmeticError, match="the game broke") as e:
+        go(Failing)  # in the fourth iteration, which is in the second call of two
+    assert Checkpoints(tmp_path / "checkpoints").steps() == [2 * 56]
+    assert e.value.__notes__ == [f"112 steps are kept in checkpoint {tmp_path}/checkpoints/112"]
+    rest = go(HostSigns, resume=True)
+    assert [row["iteration"] for row in rest.rows] == list(range(3, 9))
+
+
+def test_an_environment_that_raises_at_once_leaves_nothing(tmp_path: Path) -> None:
+    trainer = HostLoop(Config(**SMALL), lambda n: Failing(n, AutoresetMode.NEXT_STEP))
+    trainer._envs[1].after = 3  # type: ignore[attr-defined]
+    with pytest.raises(ArithmeticError) as e:
+        train(trainer.config, out=tmp_path, trainer=trainer)
+    assert Checkpoints(tmp_path / "checkpoints").steps() == []
+    assert not hasattr(e.value, "__notes__")
+
+
 def test_the_phases_of_an_iteration_are_timed() -> None:
     made = loop(AutoresetMode.NEXT_STEP)
     state, seconds = made.timed(made.init())
     made.close()
     assert int(state.iteration) == 1
-    assert set(seconds) == {"environment", "forward", "backward", "transfer"}
+    assert set(seconds) == {"environment", "forward", "backward", "transfer", "rest"}
     assert min(seconds.values()) > 0
 
 

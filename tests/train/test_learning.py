@@ -31,6 +31,33 @@ def test_pong_is_learned_in_part() -> None:
     assert games.scores.shape == (64,)
 
 
+def test_half_cheetah_begins_to_run() -> None:
+    """A sixth of a run: from less than nothing to well beyond what crawling earns at first."""
+    config = Config.of("half_cheetah", {"steps": 524_288, "calls": 8})
+    result = train(config)
+    env, params = make("half_cheetah")
+    games = evaluate(env, params, result.policy, result.params, episodes=16)
+    first = next(row["return"] for row in result.rows if row["episodes"])
+    assert first < 100  # random actions earn about -280
+    assert games.returns.mean() > 600
+    assert result.rows[-1]["steps"] == 524_288
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("half_cheetah", 4_000), ("hopper", 1_000), ("walker2d", 1_000)]
+)
+def test_bodies_learn_to_run(name: str, wanted: float, seed: int) -> None:
+    config = Config.of(name, {"seed": seed})
+    result = train(config)
+    for greedy in (True, False):
+        games = evaluate(
+            *make(name), result.policy, result.params, episodes=64, seed=seed, greedy=greedy
+        )
+        assert games.returns.mean() >= wanted
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_pong_is_won(seed: int) -> None:

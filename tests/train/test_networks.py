@@ -22,6 +22,12 @@ CASES = {
     "lstm": (VECTOR, ActionSpec(3), {"network": "lstm", "hidden": (8,)}),
     "gru": (VECTOR, ActionSpec(3), {"network": "gru", "hidden": (16, 8)}),
     "cnn": (PICTURE, ActionSpec(4), {"network": "cnn", "channels": (4, 6), "hidden": (8,)}),
+    "mlp, value apart": (VECTOR, ActionSpec(3), {"hidden": (8, 4), "separate_value": True}),
+    "cnn, value apart": (
+        PICTURE,
+        ActionSpec(4),
+        {"network": "cnn", "channels": (4, 6), "hidden": (8,), "separate_value": True},
+    ),
     "gru over pictures": (PICTURE, ActionSpec(4), {"network": "gru", "hidden": (8,), "shrink": 2}),
 }
 
@@ -56,6 +62,33 @@ def test_steps_and_sequences_agree(case: str, rng: np.random.Generator) -> None:
             one.log_prob(actions[t]), distribution.log_prob(actions)[t], atol=1e-5
         )
     assert count(params) > 50
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_what_policy_and_value_share(apart: bool, rng: np.random.Generator) -> None:
+    config = Config(env="x", hidden=(8,), separate_value=apart)
+    policy, make = build(VECTOR, ActionSpec(3), config)
+    params, x = make(jax.random.key(0)), seen(VECTOR, rng, 5)
+
+    def touched(which: int) -> set[str]:
+        def loss(params: Any) -> Any:
+            distribution, value, _ = policy.step(params, x, ())
+            return (distribution.log_prob(distribution.mode()) if which == 0 else value).sum()
+
+        grads = jax.grad(loss)(params)
+        return {name for name in grads if any(np.any(g) for g in jax.tree.leaves(grads[name]))}
+
+    of_value = {"value_trunk", "value_head"} if apart else {"trunk", "heads"}
+    assert touched(0) == {"trunk", "heads"}
+    assert touched(1) == of_value
+
+
+def test_actions_begin_with_the_noise_asked_for(rng: np.random.Generator) -> None:
+    config = Config(env="x", hidden=(8,), initial_std=0.25)
+    policy, make = build(VECTOR, ActionSpec(2, True, (-1, -1), (1, 1)), config)
+    distribution, _, _ = policy.step(make(jax.random.key(0)), seen(VECTOR, rng, 5), ())
+    assert isinstance(distribution, DiagonalGaussian)
+    np.testing.assert_allclose(np.exp(distribution.log_std), 0.25, rtol=1e-6)
 
 
 def test_a_memory_remembers_until_a_restart(rng: np.random.Generator) -> None:

@@ -229,18 +229,46 @@ def test_what_does_not_change_the_learning_may_change(tmp_path: Path) -> None:
         run(tmp_path, 3, anneal=True, resume=True)
 
 
-def test_ctrl_c_saves_and_leaves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_saves_and_leaves(tmp_path: Path, sign: signal.Signals) -> None:
     def press(row: Any) -> None:
         if row["iteration"] == 3:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), sign)
 
-    before = signal.getsignal(signal.SIGINT)
+    before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     result = run(tmp_path, 50, on_row=press)
-    assert result.interrupted
+    assert result.interrupted == sign
     assert result.rows[-1]["iteration"] == 4
     assert Checkpoints(tmp_path / "checkpoints").steps() == [2 * STEPS]
-    assert signal.getsignal(signal.SIGINT) is before
+    assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
     assert not run(tmp_path, 50, on_row=lambda row: row["iteration"] == 6, resume=True).interrupted
+
+
+def test_a_program_that_fails_has_used_up_its_state(tmp_path: Path) -> None:
+    class Broken(Program):
+        """Works once, then fails after the state is gone."""
+
+        calls = 0
+
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            works = self.run
+
+            def fail(state: Any) -> Any:
+                self.calls += 1
+                result = works(state)
+                if self.calls == 2:
+                    raise ArithmeticError("it broke")
+                return result
+
+            self.run = fail
+
+    config = Config(**SMALL | {"steps": 4 * STEPS})
+    trainer = Broken(Signs(), None, config, jax.devices()[:1])
+    with pytest.raises(ArithmeticError, match="it broke") as e:
+        train(config, out=tmp_path, trainer=trainer)
+    assert Checkpoints(tmp_path / "checkpoints").steps() == []
+    assert not hasattr(e.value, "__notes__")
 
 
 def test_logs_and_curves(tmp_path: Path) -> None:

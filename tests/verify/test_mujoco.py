@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from bench.pairs import PHYSICS_TOL
+from bench.policy import SavedPolicy
 from hybridenv.verify import Verdict, verify
-from hybridenv.verify._results import L3Result
+from hybridenv.verify._results import L3Result, L4Result
 
 for package in ("mujoco", "imageio"):
     pytest.importorskip(package, reason=f"{package} is not installed: hybridenv[mujoco]")
@@ -44,3 +45,28 @@ def test_a_step_is_mujocos(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path:
     assert third.counts["steps"] >= 30
     assert third.anchored is not None
     assert third.anchored.one_step["obs"] < PHYSICS_TOL["obs"]
+
+
+def test_a_trained_policy_earns_the_same_in_half_cheetah(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A small level 4; `make bench-transfer` is the one with twenty policies."""
+    monkeypatch.chdir(tmp_path)
+    report = verify(
+        "gym:HalfCheetah-v5",
+        "hybridenv:half_cheetah/jax",
+        levels=[4],
+        policies={"saved": SavedPolicy.load("half_cheetah")},
+        episodes=32,
+        margin=100,
+        chance="inject",
+        timeout=300,
+    )
+    assert report.verdict is Verdict.EQUAL, str(report)
+    fourth = report.levels[4]
+    assert isinstance(fourth, L4Result)
+    assert fourth.test is not None
+    assert fourth.test.outcome == "EQUIVALENT"
+    assert fourth.test.n == 32
+    assert fourth.counts["steps"] == 2 * 32 * 1_000
+    assert fourth.test.mean_reference > 4_000

@@ -7,7 +7,8 @@ def main() -> None:
     """Run the command line and leave the process: the console script `hybridenv`.
 
     Exit codes: 0 success, 1 a file, ROM or option that hybridenv refuses, 2 wrong usage or a
-    missing extra, 130 interrupted. Messages go to standard error, results to standard output.
+    missing extra, 130 interrupted, 143 training that SIGTERM ended. Messages go to standard error,
+    results to standard output.
     """
     try:
         from hybridenv.cli.app import run

@@ -17,7 +17,7 @@ from hybridenv.cli.diverge import diverge as run_diverge
 from hybridenv.cli.info import info as show_info
 from hybridenv.cli.play import Play
 from hybridenv.cli.play import play as run_play
-from hybridenv.cli.train import Train
+from hybridenv.cli.train import ProfileTraining, Train
 from hybridenv.cli.train import profile as run_profile
 from hybridenv.cli.train import train as run_train
 from hybridenv.cli.verify_app import add_commands, bench_pair
@@ -275,20 +275,28 @@ def train(
 
 @app.command()
 def profile_training(
-    env: Annotated[str, typer.Argument(help='As for "train", or "gameboy-pyboy" for PyBoy.')],
+    env: Annotated[
+        str,
+        typer.Argument(
+            help='As for "train", or a reference: "pong-python", "half_cheetah-mujoco", '
+            '"hopper-mujoco", "walker2d-mujoco" or "gameboy-pyboy".'
+        ),
+    ],
     params: Annotated[
         str, typer.Option(help="Sizes of policies, such as 100k,2M; separated by commas.")
     ] = "2M,20M,200M",
     n_envs: Annotated[
-        int | None, typer.Option("--n-envs", min=1, help="Environments; the default's without it.")
+        int | None, typer.Option("--n-envs", min=1, help="Environments; 64 without it.")
     ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Steps that an update learns from.")] = 512,
+    repeats: Annotated[int, typer.Option(min=1, help="Measurements of everything.")] = 5,
     folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for breakdown.json and breakdown.png.")
     ] = None,
     seed: Seed = 0,
 ) -> None:
     """Measure how an iteration divides into environment, policy, learning and transfer."""
-    run_profile(env, params, n_envs, folder, seed)
+    run_profile(ProfileTraining(env, params, n_envs, samples, repeats, folder, seed))
 
 
 add_commands(app)

@@ -35,5 +35,6 @@ def fail(error: HybridEnvError | OSError, code: int = 1) -> NoReturn:
     message = str(error)
     if isinstance(error, OSError) and not isinstance(error, HybridEnvError) and error.filename:
         message = f"{error.filename}: {error.strerror}"
-    err.print(f"error: {message}", style="red", markup=False, soft_wrap=True)
+    for text in (f"error: {message}", *getattr(error, "__notes__", ())):
+        err.print(text, style="red", markup=False, soft_wrap=True)
     sys.exit(code)

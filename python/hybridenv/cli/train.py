@@ -45,7 +45,7 @@ def train(wanted: Train) -> None:
 
     Raises:
         HybridEnvError: A setting is refused, a checkpoint cannot be written, or the run diverged.
-        SystemExit: With code 130, after Ctrl-C and the checkpoint that follows it.
+        SystemExit: After Ctrl-C with code 130, after SIGTERM with 143; a checkpoint was written.
     """
     from hybridenv.train import Config
     from hybridenv.train import train as run
@@ -87,7 +87,7 @@ def train(wanted: Train) -> None:
     if result.checkpoint is not None:
         out.print(f"checkpoint: {result.checkpoint}", soft_wrap=True)
     if result.interrupted:
-        sys.exit(130)
+        sys.exit(128 + result.interrupted)
 
 
 def parsed(changes: Sequence[str]) -> dict[str, Any]:
@@ -130,32 +130,66 @@ def sizes(text: str) -> list[int]:
     return found
 
 
-def profile(env: str, params: str, n_envs: int | None, folder: Path | None, seed: int) -> None:
+@dataclass(frozen=True)
+class ProfileTraining:
+    """What to measure.
+
+    Attributes:
+        env: Name of the environment.
+        params: Sizes of networks, see `sizes`.
+        n_envs: Number of environments; `None` for as many as usual.
+        samples: Steps that an update learns from.
+        repeats: How often everything is measured.
+        folder: Where the figures and their plot go, or `None`.
+        seed: Seed of everything.
+    """
+
+    env: str
+    params: str
+    n_envs: int | None
+    samples: int
+    repeats: int
+    folder: Path | None
+    seed: int
+
+
+def profile(wanted: ProfileTraining) -> None:
     """Measure how iterations divide, for policies of several sizes; print a table.
 
     Args:
-        env: Name of the environment.
-        params: Sizes, see `sizes`.
-        n_envs: Number of environments; `None` takes the environment's default.
-        folder: Where the figures and their plot go, or `None`.
-        seed: Seed of everything.
+        wanted: What to measure.
 
     Raises:
         HybridEnvError: An argument is refused, or the plot's library is missing.
     """
-    from hybridenv.train.breakdown import Breakdown, measure, write
+    from hybridenv.train.breakdown import PARTS, Breakdown, measure, write
 
     found: list[Breakdown] = []
-    for size in sizes(params):
-        err.print(f"measuring {env} with about {size:,} parameters")
-        found.append(measure(env, size, n_envs=n_envs, seed=seed))
+    for size in sizes(wanted.params):
+        err.print(f"measuring {wanted.env} with about {size:,} parameters")
+        one = measure(
+            wanted.env,
+            size,
+            n_envs=wanted.n_envs,
+            samples=wanted.samples,
+            repeats=wanted.repeats,
+            seed=wanted.seed,
+        )
+        found.append(one)
     table = Table(box=None, pad_edge=False)
-    for heading in ("parameters", "steps/s", "environment", "forward", "backward", "transfer"):
+    for heading in ("parameters", "steps/s", *PARTS):
         table.add_column(heading, justify="right")
     for one in found:
-        shares = [f"{100 * share:.1f} %" for share in one.shares.values()]
+        shares = [percent(one.shares[part]) for part in PARTS]
         table.add_row(f"{one.params:,}", f"{one.steps_per_second:,.0f}", *shares)
     out.print(table)
-    if folder is not None:
-        for path in write(found, folder):
+    samples = found[0].n_envs * found[0].horizon // found[0].updates
+    out.print(f"{found[0].n_envs} environments, an update for every {samples} steps")
+    if wanted.folder is not None:
+        for path in write(found, wanted.folder):
             out.print(f"wrote {path}", soft_wrap=True)
+
+
+def percent(share: float) -> str:
+    """Return a share as text, with two digits where it is small."""
+    return f"{100 * share:.1f} %" if abs(share) >= 0.001 else f"{100 * share:.2g} %"

@@ -3,7 +3,8 @@
 Inside a compiled program nothing can be timed piece by piece, so an iteration is recorded and each
 part of it runs again as a program of its own: the environments with the recorded actions, the
 policy with the recorded observations, the learner with the recorded data. Around environments of
-the host every phase is timed by itself, without overlap.
+the host every phase is timed by itself, without overlap. In both cases a whole iteration is timed
+too, and what the parts leave of it is handed out as the rest.
 """
 
 from __future__ import annotations
@@ -12,33 +13,51 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jax import Array
 from jax.sharding import PartitionSpec
 
-from hybridenv.checks import written
-from hybridenv.envs import AutoReset, Batch, ChanceEnvironment, host_devices, make, names
+from hybridenv.checks import whole, written
+from hybridenv.envs import AutoReset, Batch, Environment, host_devices, make, names
 from hybridenv.errors import ConfigError
 from hybridenv.train.config import Config
-from hybridenv.train.games import specs
+from hybridenv.train.games import chosen_devices, clipped, specs
 from hybridenv.train.host import HostLoop, MakeEnv, make_vector_env
 from hybridenv.train.learner import Batch as Data
-from hybridenv.train.networks import build, count
+from hybridenv.train.networks import Params, build, count, emptied
 from hybridenv.train.plot import figure
 from hybridenv.train.ppo import AXIS, Program, TrainState
+from hybridenv.train.references import REFERENCES, make_reference
 
-PYBOY = "gameboy-pyboy"
-"""Name of the embedded game in PyBoy, to compare with ``"gameboy"``."""
+PARTS = ("environment", "forward", "backward", "transfer", "rest")
+"""What an iteration consists of, see `Breakdown`."""
+
+SAMPLES = 512
+"""Steps that an update learns from, unless others are asked for."""
+
+_N_ENVS = 64
 
 _LARGE = 50_000_000
 """Parameters from which one device has to do: each one more keeps five copies of them."""
 
-_REPEATS = 5
+_UPDATES = 16
+_WORK = 5e10
+"""Most updates of an iteration, and the parameters times samples from which there are fewer, so
+that an iteration of any network takes seconds."""
+
+_ROUNDS = 16
+"""How often the environments play in a program of their own. To start one takes about as long as
+some environments take for an iteration, and inside of a training program nothing is started."""
+
+_RATE = 1e-9
+"""Step size of what is only timed: the same data is learned from again and again, and a network
+that diverged would play another game."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +69,29 @@ class Breakdown:
         params: Parameters of the network.
         n_envs: Environments.
         horizon: Steps of each in an iteration.
-        seconds: Of an iteration, by part: ``environment``; ``forward``, the policy choosing
-            actions; ``backward``, one pass of learning over the data; ``transfer``, moving
-            observations and actions between the environment's memory and the device's.
+        updates: Updates of an iteration, which share its steps; each step is learned from once.
+        repeats: Seconds of an iteration in each repeat, by part: ``environment``; ``forward``, the
+            policy choosing actions; ``backward``, learning from the data; ``transfer``, moving
+            observations and actions between the environment's memory and the device's; ``rest``,
+            what remains of an iteration in one piece, such as estimating advantages and keeping
+            records. Where the other parts were slower apart than together it is less than 0.
+        iterations: Seconds of an iteration in each repeat as training runs it. Around the host,
+            environments and policy work at the same time then, so that it may take less than the
+            parts.
     """
 
     env: str
     params: int
     n_envs: int
     horizon: int
-    seconds: dict[str, float]
+    updates: int
+    repeats: dict[str, list[float]]
+    iterations: list[float]
 
     @property
-    def steps_per_second(self) -> float:
-        """Environment steps a second of training."""
-        return self.n_envs * self.horizon / sum(self.seconds.values())
+    def seconds(self) -> dict[str, float]:
+        """Seconds of each part, medians over the repeats."""
+        return {part: median(times) for part, times in self.repeats.items()}
 
     @property
     def shares(self) -> dict[str, float]:
@@ -72,54 +99,81 @@ class Breakdown:
         total = sum(self.seconds.values())
         return {part: spent / total for part, spent in self.seconds.items()}
 
+    @property
+    def steps_per_second(self) -> float:
+        """Environment steps a second of training."""
+        return self.n_envs * self.horizon / median(self.iterations)
+
+    def share_in_repeats(self, part: str) -> list[float]:
+        """Return a part's share of the time in each repeat."""
+        turns = zip(*self.repeats.values(), strict=True)
+        return [spent / sum(turn) for spent, turn in zip(self.repeats[part], turns, strict=True)]
+
 
 def measure(
-    env: str, params: int, *, n_envs: int | None = None, seed: int = 0, max_steps: int = 65_536
+    env: str,
+    params: int,
+    *,
+    n_envs: int | None = None,
+    samples: int = SAMPLES,
+    repeats: int = 5,
+    seed: int = 0,
 ) -> Breakdown:
     """Measure how an iteration divides, with a network of about a given size.
 
-    Iterations have one epoch, and fewer steps for larger networks, so that they take seconds.
+    The share of the environment depends on how much is learned from a step. It is the same for all
+    networks and environments: an update for so many samples, each of which is used once. Large
+    networks have fewer updates an iteration, so that it takes seconds.
 
     Args:
-        env: As `Config.env`, or ``"gameboy-pyboy"``.
+        env: As `Config.env`, or one of `hybridenv.train.references.REFERENCES`.
         params: Wanted number of parameters.
-        n_envs: Environments; `None` takes 128, or the environment's default where that is less.
+        n_envs: Environments; `None` takes 64.
+        samples: Steps that an update learns from; more where there are more environments.
+        repeats: How often everything is measured.
         seed: Seed of everything.
-        max_steps: Most steps of an iteration.
 
     Returns:
-        The measured parts; each is the median of five.
+        The measured parts.
 
     Raises:
-        ConfigError: There is no such environment.
+        ArgumentError: `samples` or `repeats` is no such number.
+        ConfigError: There is no such environment, the devices cannot divide the environments, or
+            the smallest network has more parameters.
         MissingDependencyError: It needs a package that is not installed.
     """
+    samples = whole("samples", samples, 1, 2**31 - 1)
+    repeats = whole("repeats", repeats, 1, 2**31 - 1)
     host_devices()
-    base = Config.of("gameboy" if env == PYBOY else env)
-    n = n_envs or min(128, base.n_envs)
-    steps = min(max_steps, max(n, 10**11 // (2 * params)))
+    reference = REFERENCES.get(env)
     config = replace(
-        base,
+        Config.of(reference.of if reference else env),
         env=env,
         seed=seed,
-        n_envs=n,
-        horizon=max(1, min(base.horizon, steps // n)),
+        n_envs=n_envs or _N_ENVS,
         epochs=1,
         minibatches=1,
+        shuffle="envs",
+        chunk=0,
         calls=1,
         devices=1 if params >= _LARGE else 0,
         activation="relu",
+        lr=_RATE,
+        anneal=False,
+        overlap=False,
     )
+    config = _divided(config, params, samples)
     if env in names():
         game, game_params = make(env, **config.env_args)
-        observations, actions = game.observation_space(game_params), game.action_space(game_params)
-        config = _sized(config, observations, actions, params)
-        return _fused(config, game, game_params)
-    make_env: MakeEnv = pyboy_env if env == PYBOY else lambda size: make_vector_env(config, size)
+        sized = _sized(
+            config, game.observation_space(game_params), game.action_space(game_params), params
+        )
+        return _fused(sized, game, game_params, repeats)
+    make_env: MakeEnv = partial(make_reference if reference else make_vector_env, config)
     probe = make_env(1)
-    sizes = probe.single_observation_space, probe.single_action_space
+    spaces = probe.single_observation_space, probe.single_action_space
     probe.close()
-    return _hosted(_sized(config, *sizes, params), make_env)
+    return _hosted(_sized(config, *spaces, params), make_env, repeats)
 
 
 def write(found: Sequence[Breakdown], folder: Path) -> list[Path]:
@@ -130,23 +184,52 @@ def write(found: Sequence[Breakdown], folder: Path) -> list[Path]:
         OSError: A file cannot be written; `filename` says which.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    rows = [asdict(one) | {"shares": one.shares} for one in found]
+    rows = [asdict(one) | {"seconds": one.seconds, "shares": one.shares} for one in found]
     text = json.dumps(rows, indent=1) + "\n"
     with written(folder / "breakdown.json"):
         (folder / "breakdown.json").write_text(text, encoding="utf-8")
-    picture, axes = figure(7, 1.2 + 0.5 * len(found))
+    return [folder / "breakdown.json", draw(found, folder / "breakdown.png")]
+
+
+def draw(found: Sequence[Breakdown], path: Path) -> Path:
+    """Draw how iterations divide: a bar for each, and a colour for each part.
+
+    Args:
+        found: The iterations, from the top.
+        path: The file to write.
+
+    Returns:
+        The path.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+        OSError: The file cannot be written; `filename` says which.
+    """
+    picture, axes = figure(7, 1.2 + 0.3 * len(found))
     labels = [f"{one.env}, {one.params / 1e6:.3g} M" for one in found]
     left = np.zeros(len(found))
-    for part in found[0].seconds:
-        share = np.asarray([100 * one.shares[part] for one in found])
+    for part in PARTS:
+        share = np.asarray([100 * max(0.0, one.shares[part]) for one in found])
         axes.barh(labels, share, left=left, label=part)
         left += share
     axes.invert_yaxis()
     axes.set_xlabel("share of an iteration, %")
-    axes.legend(frameon=False, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1))
-    with written(folder / "breakdown.png"):
-        picture.savefig(folder / "breakdown.png", dpi=120)
-    return [folder / "breakdown.json", folder / "breakdown.png"]
+    axes.legend(
+        frameon=False, ncols=len(PARTS), loc="lower center", bbox_to_anchor=(0.4, 1), fontsize=9
+    )
+    with written(path):
+        picture.savefig(path, dpi=120)
+    return path
+
+
+def _divided(config: Config, params: int, samples: int) -> Config:
+    """Return the run with an update for so many samples, and so many of them as take seconds."""
+    devices = len(chosen_devices(config))
+    config.check_division(devices)
+    n, steps = config.n_envs, max(1, samples // config.n_envs)
+    most = int(min(_UPDATES, max(1, _WORK / (params * n * steps))))
+    updates = max(k for k in range(1, most + 1) if n // devices % k == 0)
+    return replace(config, horizon=steps * updates, minibatches=updates)
 
 
 def _sized(config: Config, observations: Any, actions: Any, params: int) -> Config:
@@ -173,19 +256,22 @@ def _sized(config: Config, observations: Any, actions: Any, params: int) -> Conf
 
 
 def _draw_plainly(loop: Program | HostLoop) -> None:
-    """Let the first parameters be independent numbers of the usual size.
+    """Let the first matrices be independent numbers of the usual size.
 
     What is measured does not depend on them, and orthogonal matrices, which training starts from,
     take a time that grows with the cube of their width: minutes from 20 million parameters on.
+    They are made all the same, but XLA drops what nobody uses.
     """
-    shapes = jax.eval_shape(loop.make_params, jax.random.key(0))
-    leaves, structure = jax.tree.flatten(shapes)
+    make_params = loop.make_params
 
-    def draw(key: Array) -> Any:
+    def draw(key: Array) -> Params:
+        leaves, structure = jax.tree_util.tree_flatten_with_path(make_params(key))
         keys = jax.random.split(key, len(leaves))
         drawn = [
-            jax.random.normal(one, leaf.shape, leaf.dtype) / max(leaf.shape) ** 0.5
-            for one, leaf in zip(keys, leaves, strict=True)
+            leaf
+            if leaf.ndim < 2 or "normalizer" in jax.tree_util.keystr(path)
+            else jax.random.normal(own, leaf.shape, leaf.dtype) / max(leaf.shape) ** 0.5
+            for own, (path, leaf) in zip(keys, leaves, strict=True)
         ]
         return jax.tree.unflatten(structure, drawn)
 
@@ -195,111 +281,167 @@ def _draw_plainly(loop: Program | HostLoop) -> None:
 # -- one compiled program ----------------------------------------------------------------------
 
 
-def _fused(config: Config, env: ChanceEnvironment[Any, Any], params: Any) -> Breakdown:
-    program = Program(env, params, config)
-    _draw_plainly(program)
-    games = Batch(AutoReset(env), config.n_envs // len(program.devices))
-    whole, steps = PartitionSpec(), PartitionSpec(None, AXIS)
-    specs_ = program.specs
-    places: dict[str, Any] = {f.name: steps for f in fields(Data)}
-    data_specs: Any = Data(**places | {"carry": PartitionSpec(AXIS), "weight": None})
+class _Recorded(NamedTuple):
+    """An iteration that was played: how it began, and what there is to learn from it."""
 
-    def key_of(state: TrainState) -> Array:
-        return jax.random.fold_in(state.key, jax.lax.axis_index(AXIS))
+    env_state: Any
+    key: Array
+    data: Data
 
-    def collect(state: TrainState) -> tuple[TrainState, Data]:
-        after, data, _ = program.rollout(state, key_of(state))
-        return after, data
 
-    def environment(argument: tuple[TrainState, Array]) -> tuple[Any, Array]:
-        state, actions = argument
+class _Parts:
+    """The parts of a program's iteration as programs of their own.
 
-        def step(env_state: Any, chance: tuple[Any, Array]) -> tuple[Any, tuple[Array, Array]]:
-            draw, action = chance
-            obs, env_state, reward, *_ = games.step_with(draw, env_state, action, params)
-            return env_state, (obs, reward)
+    Args:
+        program: The program.
+        env: Its environment.
+        env_params: Parameters of that.
 
-        draws = games.step_draws(key_of(state), params, (config.horizon,))
-        _, played = jax.lax.scan(step, state.env_state, (draws, actions))
-        return played
+    Attributes:
+        record: From a `TrainState` to what it plays next, a `_Recorded`.
+        environment: From that to the environments' states after several rounds of it, and what
+            each step came to: observations, rewards, and how episodes ended. All of it is handed
+            out, so that XLA cannot leave out any. The first round is the recorded one; then the
+            environments play on, by the same actions and new chance.
+        forward: From parameters and what was recorded to actions, their log-probabilities, and
+            values.
+        backward: From a `TrainState` and what was recorded, which are used up, to both after the
+            iteration's updates.
+    """
 
-    def forward(argument: tuple[TrainState, Data]) -> tuple[Array, Array, Array]:
-        state, data = argument
+    def __init__(self, program: Program, env: Environment[Any, Any], env_params: Any) -> None:
+        self._program = program
+        self._env = Batch(AutoReset(env), program.config.n_envs // len(program.devices))
+        self._env_params = env_params
+        common: Any = PartitionSpec()
+        rows, steps = PartitionSpec(AXIS), PartitionSpec(None, AXIS)
+        places: dict[str, Any] = {f.name: steps for f in fields(Data)}
+        data: Any = Data(**places | {"carry": rows, "weight": None})
+        recorded: Any = _Recorded(rows, common, data)
+        state = program.specs
+        self.record = program.mapped(self._record, state, recorded)
+        rounds = PartitionSpec(None, None, AXIS)
+        self.environment = program.mapped(self._environment, recorded, (rows, rounds))
+        self.forward = program.mapped(self._forward, (common, recorded), steps)
+        self.backward = program.mapped(
+            self._backward, (state, recorded), (state, recorded), donate_argnums=0
+        )
 
-        def step(carry: Any, seen: tuple[Array, Array]) -> tuple[Any, tuple[Array, Array, Array]]:
-            obs, noise = seen
-            distribution, value, carry = program.policy.step(state.params, obs, carry)
+    @staticmethod
+    def _keys(key: Array) -> Array:
+        """Return the keys by which a rollout draws: for actions, and for environments."""
+        return jax.random.split(jax.random.fold_in(key, jax.lax.axis_index(AXIS)))
+
+    def _record(self, state: TrainState) -> _Recorded:
+        own = jax.random.fold_in(state.key, jax.lax.axis_index(AXIS))
+        _, data, _ = self._program.rollout(state, own)
+        return _Recorded(state.env_state, state.key, data)
+
+    def _environment(self, recorded: _Recorded) -> tuple[Any, tuple[Array, ...]]:
+        action, params = self._program.policy.action, self._env_params
+        _, key = self._keys(recorded.key)
+
+        def step(env_state: Any, now: tuple[Any, Array]) -> tuple[Any, tuple[Array, ...]]:
+            draws, chosen = now
+            obs, env_state, *outcome, _ = self._env.step_with(
+                draws, env_state, clipped(chosen, action), params
+            )
+            return env_state, (obs, *outcome)
+
+        def play(now: tuple[Any, Array], _: None) -> tuple[tuple[Any, Array], tuple[Array, ...]]:
+            env_state, key = now
+            draws = self._env.step_draws(key, params, (self._program.config.horizon,))
+            env_state, seen = jax.lax.scan(step, env_state, (draws, recorded.data.action))
+            return (env_state, jax.random.fold_in(key, 1)), seen
+
+        (env_state, _), seen = jax.lax.scan(play, (recorded.env_state, key), length=_ROUNDS)
+        return env_state, seen
+
+    def _forward(self, argument: tuple[Params, _Recorded]) -> tuple[Array, Array, Array]:
+        params, recorded = argument
+        policy, data = self._program.policy, recorded.data
+        key, _ = self._keys(recorded.key)
+
+        def step(carry: Any, seen: tuple[Array, ...]) -> tuple[Any, tuple[Array, Array, Array]]:
+            obs, restart, noise = seen
+            distribution, value, carry = policy.step(params, obs, emptied(carry, restart))
             action = distribution.sample(noise)
             return carry, (action, distribution.log_prob(action), value)
 
-        noise = program.policy.action.noise(key_of(state), data.value.shape)
-        return jax.lax.scan(step, data.carry, (data.obs, noise))[1]
+        noise = policy.action.noise(key, data.value.shape)
+        return jax.lax.scan(step, data.carry, (data.obs, data.restart, noise))[1]
 
-    def backward(argument: tuple[TrainState, Data]) -> Any:
-        state, data = argument
-        return program.learner.update(state.params, state.opt_state, data, key_of(state))
-
-    state, data = program.mapped(collect, specs_, (specs_, data_specs))(program.init())
-    both = (specs_, data_specs)
-    play = program.mapped(environment, (specs_, steps), (steps, steps))
-    choose = program.mapped(forward, both, (steps, steps, steps))
-    learn = program.mapped(backward, both, whole)
-    metrics = jax.device_get(learn((state, data))[-1])
-    seconds = _seconds(
-        {
-            "environment": lambda: play((state, data.action)),
-            "forward": lambda: choose((state, data)),
-            "backward": lambda: learn((state, data)),
-            "transfer": lambda: jax.device_get(jax.device_put(metrics)),
-        }
-    )
-    return Breakdown(config.env, count(state.params), config.n_envs, config.horizon, seconds)
+    def _backward(self, argument: tuple[TrainState, _Recorded]) -> tuple[TrainState, _Recorded]:
+        state, recorded = argument
+        own, _ = self._keys(recorded.key)
+        params, opt_state, _ = self._program.learner.update(
+            state.params, state.opt_state, recorded.data, own
+        )
+        return replace(state, params=params, opt_state=opt_state), recorded
 
 
-def _seconds(parts: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Median seconds of each part, run in turns after a first run that is not counted."""
-    spent: dict[str, list[float]] = {part: [] for part in parts}
-    for turn in range(_REPEATS + 1):
-        for part, function in parts.items():
+def _fused(config: Config, env: Environment[Any, Any], env_params: Any, repeats: int) -> Breakdown:
+    program = Program(env, env_params, config)
+    _draw_plainly(program)
+    parts = _Parts(program, env, env_params)
+    state, metrics = program.run(program.init())
+    recorded = parts.record(state)
+
+    def learn() -> Any:
+        nonlocal state, recorded
+        state, recorded = parts.backward((state, recorded))
+        return state
+
+    def iterate() -> Any:
+        nonlocal state, metrics
+        state, metrics = program.run(state)
+        return state, metrics
+
+    timed: dict[str, Callable[[], Any]] = {
+        "environment": lambda: parts.environment(recorded),
+        "forward": lambda: parts.forward((state.params, recorded)),
+        "backward": learn,
+        "transfer": lambda: jax.device_put(jax.device_get(metrics)),
+        "iteration": iterate,
+    }
+    spent: dict[str, list[float]] = {part: [] for part in timed}
+    for turn in range(repeats + 1):  # the first one compiles
+        for part, function in timed.items():
             begin = time.perf_counter()
             jax.block_until_ready(function())
             if turn:
                 spent[part].append(time.perf_counter() - begin)
-    return {part: median(times) for part, times in spent.items()}
+    spent["environment"] = [seconds / _ROUNDS for seconds in spent["environment"]]
+    iterations = spent.pop("iteration")
+    turns = zip(*spent.values(), strict=True)
+    spent["rest"] = [all_ - sum(turn) for all_, turn in zip(iterations, turns, strict=True)]
+    size = count(state.params)
+    return Breakdown(
+        config.env, size, config.n_envs, config.horizon, config.minibatches, spent, iterations
+    )
 
 
 # -- environments of the host ------------------------------------------------------------------
 
 
-def _hosted(config: Config, make_env: MakeEnv) -> Breakdown:
+def _hosted(config: Config, make_env: MakeEnv, repeats: int) -> Breakdown:
     loop = HostLoop(config, make_env)
     _draw_plainly(loop)
+    spent: dict[str, list[float]] = {part: [] for part in PARTS}
+    iterations = []
     try:
         state = loop.init()
-        turns = []
-        for turn in range(_REPEATS + 1):
-            state, parts = loop.timed(state)
+        for turn in range(repeats + 1):  # the first one compiles
+            state, seconds = loop.timed(state)
+            begin = time.perf_counter()
+            state, _ = jax.block_until_ready(loop.run(state))
             if turn:
-                turns.append(parts)
+                iterations.append(time.perf_counter() - begin)
+                for part in PARTS:
+                    spent[part].append(seconds[part])
         size = count(state.params)
     finally:
         loop.close()
-    seconds = {part: median(one[part] for one in turns) for part in turns[0]}
-    return Breakdown(config.env, size, config.n_envs, config.horizon, seconds)
-
-
-def pyboy_env(n: int) -> Any:
-    """Make n PyBoys that play the embedded game, without rewards: what a step of them costs.
-
-    Args:
-        n: How many.
-
-    Returns:
-        A vector environment with the actions and frame skip of ``"gameboy"``.
-
-    Raises:
-        MissingDependencyError: PyBoy is not installed.
-    """
-    from hybridenv.train._pyboy import PyBoyVectorEnv
-
-    return PyBoyVectorEnv(n, frame_skip=int(Config.of("gameboy").env_args["frame_skip"]))
+    return Breakdown(
+        config.env, size, config.n_envs, config.horizon, config.minibatches, spent, iterations
+    )

@@ -1,8 +1,9 @@
 """PPO around environments that live outside of JAX: Game Boys, or any Gymnasium vector env.
 
-The environments form two groups. While one group steps in a thread of its own (the emulator lets go
-of the interpreter), the policy looks at what the other group shows, so neither waits for the other.
-Networks, losses and updates are those of the compiled loop.
+The environments form two groups, of which the first has one more where their number is odd. While
+one group steps in a thread of its own (the emulator lets go of the interpreter), the policy looks
+at what the other group shows, so neither waits for the other. Networks, losses and updates are
+those of the compiled loop.
 """
 
 from __future__ import annotations
@@ -148,8 +149,8 @@ class HostLoop:
         config.check_division(len(self.devices))
         self.config = config
         make = make_env or partial(make_vector_env, config)
-        count = 2 if config.n_envs % 2 == 0 else 1
-        self._envs = [make(config.n_envs // count) for _ in range(count)]
+        half = config.n_envs // 2
+        self._envs = [make(size) for size in (config.n_envs - half, half) if size]
         self._mode = _autoreset_mode(self._envs[0])
         obs, action = specs(
             self._envs[0].single_observation_space,
@@ -159,7 +160,7 @@ class HostLoop:
         self.policy, self.make_params = build(obs, action, config)
         self._learner = Learner(self.policy, config, len(self.devices), AXIS)
         shape = (config.horizon, config.n_envs)
-        self._pool = ThreadPoolExecutor(count, thread_name_prefix="hybridenv-env")
+        self._pool = ThreadPoolExecutor(len(self._envs), thread_name_prefix="hybridenv-env")
         self._groups: list[_Group] | None = None
         self._act = jax.jit(self._choose)
         self._noise = jax.jit(lambda key: self.policy.action.noise(key, shape))
@@ -227,13 +228,15 @@ class HostLoop:
             state: Where to go on.
 
         Returns:
-            The state after it, and the seconds of ``environment``, ``forward``, ``backward`` and
-            ``transfer``.
+            The state after it, and the seconds of ``environment``, ``forward``, ``backward``,
+            ``transfer`` and the ``rest``, such as keeping records.
         """
         state, groups = self._begin(state)
         clock = _Clock()
-        new, _ = self._iteration(state, groups, clock)
-        return new, clock.seconds
+        begin = time.perf_counter()
+        new, _ = jax.block_until_ready(self._iteration(state, groups, clock))
+        rest = time.perf_counter() - begin - sum(clock.seconds.values())
+        return new, clock.seconds | {"rest": rest}
 
     def close(self) -> None:
         """Close the environments and end their threads."""
@@ -255,14 +258,15 @@ class HostLoop:
     def _start(self, key: Array) -> list[_Group]:
         """Reset all environments with seeds drawn from a key."""
         seed = int(jax.random.bits(jax.random.fold_in(key, 1), dtype=jnp.uint32)) >> 1
-        size = self.config.n_envs // len(self._envs)
+        first = 0
         groups = []
-        for i, env in enumerate(self._envs):
-            obs, _ = env.reset(seed=seed + i * size)
+        for env in self._envs:
+            size = env.num_envs
+            obs, _ = env.reset(seed=seed + first)
             groups.append(
                 _Group(
                     env=env,
-                    rows=slice(i * size, (i + 1) * size),
+                    rows=slice(first, first + size),
                     obs=obs,
                     restart=np.ones(size, np.bool_),
                     resetting=np.zeros(size, np.bool_),
@@ -271,6 +275,7 @@ class HostLoop:
                     length=np.zeros(size, np.int64),
                 )
             )
+            first += size
         return groups
 
     def _iteration(

@@ -7,7 +7,7 @@ Every network has the same two calls, so that the training loops need not know w
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -126,26 +126,29 @@ def _linear(inputs: int, outputs: int, scale: float, rngs: nnx.Rngs) -> nnx.Line
 
 
 class Heads(nnx.Module):
-    """The last layer: policy and value from the same features, in one product.
+    """The last layer: outputs from the same features, such as policy and value, in one product.
 
     The kernel has a row an output and the result an axis of outputs in front, because both the
     gradient of the product and the arithmetic of distributions are then over long rows; the usual
-    layout is several times slower on a CPU. The policy's weights start small, so that all actions
-    are about equally likely.
+    layout is several times slower on a CPU.
+
+    Args:
+        inputs: Number of features.
+        parts: For each output or group of them how many there are, and the scale of their first
+            weights.
+        rngs: Where those come from.
     """
 
-    def __init__(self, inputs: int, outputs: int, rngs: nnx.Rngs) -> None:
+    def __init__(self, inputs: int, parts: Sequence[tuple[int, float]], rngs: nnx.Rngs) -> None:
         start = nnx.initializers.orthogonal
-        actor = start(0.01)(rngs.params(), (outputs, inputs))
-        critic = start(1.0)(rngs.params(), (1, inputs))
-        self.kernel = nnx.Param(jnp.concatenate([actor, critic]))
-        self.bias = nnx.Param(jnp.zeros(outputs + 1))
+        rows = [start(scale)(rngs.params(), (outputs, inputs)) for outputs, scale in parts]
+        self.kernel = nnx.Param(jnp.concatenate(rows))
+        self.bias = nnx.Param(jnp.zeros(len(self.kernel[...])))
 
-    def __call__(self, x: Array) -> tuple[Array, Array]:
-        """Map float32[..., inputs] to the policy's float32[outputs, ...] and the value's [...]."""
-        both = jax.lax.dot_general(x, self.kernel[...], (((x.ndim - 1,), (1,)), ((), ())))
-        both = jnp.moveaxis(both + self.bias[...], -1, 0)
-        return both[:-1], both[-1]
+    def __call__(self, x: Array) -> Array:
+        """Map float32[..., inputs] to float32[outputs, ...]."""
+        out = jax.lax.dot_general(x, self.kernel[...], (((x.ndim - 1,), (1,)), ((), ())))
+        return jnp.moveaxis(out + self.bias[...], -1, 0)
 
 
 class Mlp(nnx.Module):
@@ -257,7 +260,9 @@ class Gru(nnx.Module):
 
 
 class ActorCritic(nnx.Module):
-    """A policy and a value that share everything but their last layer.
+    """A policy and a value that share everything but their last layer, or nothing.
+
+    The policy's last weights start small, so that all actions are about equally likely.
 
     Args:
         obs: What it looks at.
@@ -276,20 +281,26 @@ class ActorCritic(nnx.Module):
             raise ConfigError(
                 f'network: "cnn" needs pictures, got observations of shape {obs.shape}'
             )
-        self.trunk: Mlp | Cnn
-        if obs.is_image and config.network != "mlp":
-            self.trunk = Cnn(obs.kept_shape, config, rngs)
-        else:
-            self.trunk = Mlp(math.prod(obs.kept_shape), config, rngs)
+        self.trunk = self._trunk(config, rngs)
         cells: dict[str, type[Lstm | Gru]] = {"lstm": Lstm, "gru": Gru}
         cell = cells.get(config.network)
         self.cell: Lstm | Gru | None = (
             None if cell is None else cell(self.trunk.outputs, size, rngs)
         )
         features = size or self.trunk.outputs
-        self.heads = Heads(features, action.size, rngs)
-        self.log_std = nnx.Param(jnp.zeros(action.size)) if action.continuous else None
+        policy, value = (action.size, 0.01), (1, 1.0)
+        apart = config.separate_value
+        self.heads = Heads(features, [policy] if apart else [policy, value], rngs)
+        self.value_trunk = self._trunk(config, rngs) if apart else None
+        self.value_head = Heads(features, [value], rngs) if apart else None
+        start = jnp.full(action.size, math.log(config.initial_std))
+        self.log_std = nnx.Param(start) if action.continuous else None
         self.normalizer = Normalizer(obs.shape) if config.normalize_observations else None
+
+    def _trunk(self, config: Config, rngs: nnx.Rngs) -> Mlp | Cnn:
+        if self.obs.is_image and config.network != "mlp":
+            return Cnn(self.obs.kept_shape, config, rngs)
+        return Mlp(math.prod(self.obs.kept_shape), config, rngs)
 
     def step(self, obs: Array, carry: Carry) -> tuple[Distribution, Array, Carry]:
         """Look at one moment.
@@ -301,10 +312,11 @@ class ActorCritic(nnx.Module):
         Returns:
             The distribution of the next action, the value float32[n], and the memory after it.
         """
-        x = self._features(obs)
+        seen = self._seen(obs)
+        x = self.trunk(seen)
         if self.cell is not None:
             x, carry = self.cell(self.cell.entry(x), carry)
-        return *self._heads(x), carry
+        return *self._heads(x, seen), carry
 
     def unroll(self, obs: Array, carry: Carry, restart: Array) -> tuple[Distribution, Array]:
         """Look at sequences.
@@ -318,7 +330,8 @@ class ActorCritic(nnx.Module):
             Distributions and values of shape [t, n].
         """
         t, n = obs.shape[:2]
-        x = self._features(obs.reshape(t * n, *obs.shape[2:]))
+        seen = self._seen(obs.reshape(t * n, *obs.shape[2:]))
+        x = self.trunk(seen)
         if self.cell is not None:
             cell = self.cell
             entries = cell.entry(x).reshape(t, n, -1)
@@ -331,20 +344,26 @@ class ActorCritic(nnx.Module):
             _, hs = jax.lax.scan(advance, carry, (entries, restart))
         else:
             hs = x.reshape(t, n, -1)
-        return self._heads(hs)
+        return self._heads(hs, seen)
 
-    def _features(self, obs: Array) -> Array:
+    def _seen(self, obs: Array) -> Array:
+        """Return observations as a trunk takes them: numbers of about 1, flat or as pictures."""
         x = obs.astype(jnp.float32)
         if self.obs.dtype == "uint8":
             x = x * (1 / self.obs.kept_high)
         if self.normalizer is not None:
             x = self.normalizer(x)
         if isinstance(self.trunk, Cnn):
-            return self.trunk(x if x.ndim == 4 else x[..., None])
-        return self.trunk(x.reshape(x.shape[0], -1))
+            return x if x.ndim == 4 else x[..., None]
+        return x.reshape(x.shape[0], -1)
 
-    def _heads(self, x: Array) -> tuple[Distribution, Array]:
-        out, value = self.heads(x)
+    def _heads(self, x: Array, seen: Array) -> tuple[Distribution, Array]:
+        """Return distributions and values of features [..., size] of what was seen."""
+        out = self.heads(x)
+        if self.value_trunk is None or self.value_head is None:
+            out, value = out[:-1], out[-1]
+        else:
+            value = self.value_head(self.value_trunk(seen))[0].reshape(x.shape[:-1])
         if self.log_std is not None:
             return DiagonalGaussian(jnp.moveaxis(out, 0, -1), self.log_std[...]), value
         return Categorical.of(out), value

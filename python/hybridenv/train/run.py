@@ -52,7 +52,7 @@ class Result:
         rows: The iterations, see `hybridenv.train.logging.Row`.
         seconds: Time spent training, without compiling.
         compile_seconds: Time of the first call beyond that of the others: compiling.
-        interrupted: Whether Ctrl-C ended it early.
+        interrupted: The signal that ended it early, SIGINT (Ctrl-C) or SIGTERM; 0 where none did.
         checkpoint: Folder of the last checkpoint, or `None` without `out`.
     """
 
@@ -62,7 +62,7 @@ class Result:
     rows: list[Row] = field(repr=False)
     seconds: float
     compile_seconds: float
-    interrupted: bool
+    interrupted: int
     checkpoint: Path | None
 
     def params_of(self, seed: int) -> Params:
@@ -84,8 +84,9 @@ def train(
 ) -> Result:
     """Train a policy.
 
-    Ctrl-C lets the current iterations finish, writes a checkpoint and returns; a second one stops
-    at once.
+    Ctrl-C and SIGTERM let the current iterations finish, write a checkpoint and return; a second
+    one stops at once. An error of an environment of the host leaves a checkpoint, too, of the
+    iterations before the call of the trainer that it happened in; a note of the error names it.
 
     Args:
         config: The run.
@@ -199,9 +200,14 @@ class _Run:
         with self._sinks(done * c.batch, progress, tensorboard) as sinks, _interrupts() as stop:
             saved, path = done, None
             spent, times = 0.0, []
-            while done < c.iterations and not stop.is_set():
+            while done < c.iterations and not stop.signal:
                 begin = time.perf_counter()
-                state, metrics = self.trainer.run(state)
+                try:
+                    state, metrics = self.trainer.run(state)
+                except Exception as error:
+                    if done > saved:
+                        self._rescue(error, state, done)
+                    raise
                 values = {k: np.asarray(v, np.float64) for k, v in metrics.items()}
                 times.append(time.perf_counter() - begin)
                 spent = self._training_time(times)
@@ -221,7 +227,7 @@ class _Run:
             rows=self.rows,
             seconds=spent,
             compile_seconds=sum(times) - spent,
-            interrupted=stop.is_set(),
+            interrupted=stop.signal,
             checkpoint=path,
         )
 
@@ -246,6 +252,21 @@ class _Run:
         steps = done * self.config.batch
         self.trainer.cut()
         return self.checkpoints.save(steps, state, self.config, len(self.trainer.devices))
+
+    def _rescue(self, error: Exception, state: Any, done: int) -> None:
+        """Keep what was done before an error, and say so in a note of it.
+
+        A program that failed may have used up its state already; then there is nothing to keep.
+        """
+        if any(leaf.is_deleted() for leaf in jax.tree.leaves(state)):
+            return
+        try:
+            path = self._save(state, done)
+        except CheckpointError as another:
+            error.add_note(str(another))
+        else:
+            if path is not None:
+                error.add_note(f"{done * self.config.batch:,} steps are kept in checkpoint {path}")
 
     def _sinks(self, steps: int, progress: bool, tensorboard: bool) -> Sinks:
         sinks: list[Sink] = []
@@ -309,22 +330,31 @@ class _Run:
         )
 
 
+@dataclass
+class _Stop:
+    """Whether a run is to end: the signal that said so, or 0."""
+
+    signal: int = 0
+
+
 @contextmanager
-def _interrupts() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into an event; the second one does what it always does."""
-    stop = threading.Event()
+def _interrupts() -> Iterator[_Stop]:
+    """Note the first Ctrl-C or SIGTERM; a second one of its kind does what it always does."""
+    stop = _Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def handle(number: int, frame: Any) -> None:
-        del number, frame
-        stop.set()
-        signal.signal(signal.SIGINT, before)
+        del frame
+        stop.signal = stop.signal or number
+        signal.signal(number, before[signal.Signals(number)])
 
-    signal.signal(signal.SIGINT, handle)
+    for number in before:
+        signal.signal(number, handle)
     try:
         yield stop
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -17,6 +17,9 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection, Pipe
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hybridenv.errors import TargetError, WrapperError
 from hybridenv.verify._record import Draws, EnvState, Play, RemoteError, Trajectory
 from hybridenv.verify._target import Identity, Seen, Target, require_posix
@@ -137,6 +140,20 @@ class IsolatedTarget(Target):
     def rollout(self, play: Play) -> Trajectory:
         """Play one play."""
         return self.rollouts([play])[0]
+
+    def start_lanes(
+        self, seeds: Sequence[int], starts: Sequence[EnvState] | None = None, keep: bool = False
+    ) -> tuple[list[Any], list[EnvState] | None]:
+        """Start an episode in each of n lanes."""
+        obs, states = self._ask("start_lanes", list(seeds), starts, keep)
+        return obs, states
+
+    def step_lanes(
+        self, actions: Sequence[Any]
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Play one step in every lane."""
+        obs, rewards, ended = self._ask("step_lanes", list(actions))
+        return obs, rewards, ended
 
     def api_problems(self) -> list[str] | None:
         """Run the checks that exist for this kind of environment."""

@@ -1,6 +1,6 @@
 """Policies by name: functions of a module, and checkpoints of `hybridenv.train`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -77,23 +77,33 @@ class CheckpointPolicy:
 
         self._network, self._carry = network, network.initial(1)
 
-        def choose(obs: Any, carry: Any, key: Any) -> Any:
+        def noise(seed: Any) -> Any:
+            return network.action.noise(jax.random.key(seed), ())
+
+        def choose(obs: Any, carry: Any, seeds: Any) -> Any:
             distribution, _, carry = network.step(params, network.obs.look(obs), carry)
-            noise = network.action.noise(jax.random.key(key), (1,)) if draws else None
-            action = distribution.mode() if noise is None else distribution.sample(noise)
+            action = distribution.sample(jax.vmap(noise)(seeds)) if draws else distribution.mode()
             return clipped(action, network.action), carry
 
         self._choose: Callable[[Any, Any, Any], Any] = jax.jit(choose)
 
     def begin(self) -> None:
         """Forget the episode before."""
-        self._carry = self._network.initial(1)
+        self.begin_many(1)
 
     def act(self, obs: Any, key: int) -> Any:
         """Choose an action."""
-        seed = np.uint32(key & 0xFFFFFFFF)
-        action, self._carry = self._choose(np.asarray(obs)[None], self._carry, seed)
-        return np.asarray(action)[0]
+        return self.act_many([obs], [key])[0]
+
+    def begin_many(self, n: int) -> None:
+        """Forget the episodes before; n are to follow side by side."""
+        self._carry = self._network.initial(n)
+
+    def act_many(self, obs: Sequence[Any], keys: Sequence[int]) -> list[Any]:
+        """Choose an action for each of n episodes."""
+        seeds = np.array([key & 0xFFFFFFFF for key in keys], np.uint32)
+        actions, self._carry = self._choose(np.stack(obs), self._carry, seeds)
+        return list(np.asarray(actions))
 
 
 def _of_run(folder: Path, draws: bool = False) -> dict[str, Policy]:

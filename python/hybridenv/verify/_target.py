@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import gymnasium
+import numpy as np
 from numpy.typing import NDArray
 
 from hybridenv.errors import TargetError
@@ -67,6 +68,7 @@ class Target(ABC):
         offers: What it can do beyond playing.
         batch: How many plays it likes to be given at once.
         vector: Whether plays of one call run side by side as lanes of one environment.
+        lanes: Whether several episodes go on side by side while somebody chooses the actions.
     """
 
     identity: Identity
@@ -75,6 +77,7 @@ class Target(ABC):
     offers: frozenset[Offer] = frozenset()
     batch: int = 1
     vector: bool = False
+    lanes: bool = False
 
     @abstractmethod
     def reset(self, seed: int | None) -> tuple[Any, dict[str, Any]]:
@@ -168,6 +171,42 @@ class Target(ABC):
             tape=play.tape,
             anchors=play.anchors,
         )[1]
+
+    def start_lanes(
+        self, seeds: Sequence[int], starts: Sequence[EnvState] | None = None, keep: bool = False
+    ) -> tuple[list[Any], list[EnvState] | None]:
+        """Start an episode in each of n lanes.
+
+        Args:
+            seeds: Seeds of the episodes.
+            starts: State to put in after each reset, or `None`.
+            keep: Also hand out the states.
+
+        Returns:
+            The observations, and the states where they were asked for.
+
+        Raises:
+            TargetError: `lanes` is false.
+        """
+        del seeds, starts, keep
+        raise self._lacks("start_lanes")
+
+    def step_lanes(
+        self, actions: Sequence[Any]
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Play one step in every lane; those whose episodes have ended may do nothing.
+
+        Args:
+            actions: An element of `action_space` for each lane.
+
+        Returns:
+            Observations, rewards and whether the episodes have ended with this step.
+
+        Raises:
+            TargetError: `lanes` is false.
+        """
+        del actions
+        raise self._lacks("step_lanes")
 
     def api_problems(self) -> list[str] | None:
         """Run the checks that exist for this kind of environment.

@@ -125,7 +125,7 @@ def _make(spec: str, blocked: Sequence[str]) -> Target:
 
 
 def _describe(target: Target) -> dict[str, Any]:
-    names = ("identity", "observation_space", "action_space", "offers", "batch", "vector")
+    names = ("identity", "observation_space", "action_space", "offers", "batch", "vector", "lanes")
     return {name: getattr(target, name) for name in names}
 
 

@@ -115,7 +115,9 @@ def test_constraints_weigh_and_push_as_mujocos(both: Side) -> None:
             return at.offsets, rules.Constraints(limits, contacts, touches)
 
         def gather(offsets: Any, every: Any) -> Any:
-            return rules.gather(model, offsets, every, rules.weights(every))
+            rest = (jnp.zeros_like(offsets[0].x),) * model.nq
+            over = rules.residuals(model, offsets, every, rest)
+            return rules.gather(model, offsets, every, rules.weights(every), over)
 
         stiff, pushed = jax.device_get(kernel(gather, *kernel(constrain, q, v)))
         # MuJoCo's targets hold B (j v) as well.

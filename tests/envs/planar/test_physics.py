@@ -61,6 +61,53 @@ def test_a_step_is_mujocos_in_single_precision(both: Side) -> None:
     assert np.median(found) < TYPICAL
 
 
+def test_single_precision_keeps_a_foot_that_lands_hard() -> None:
+    """A stiff contact on a light foot: single precision once lost 6e-4 of its speed here."""
+    qpos = [
+        0.3718732,
+        -0.18606582,
+        0.8877448,
+        0.068319574,
+        0.7558854,
+        -0.43854833,
+        0.37727237,
+        0.44844168,
+        -0.4075524,
+    ]
+    qvel = [
+        -0.2496559,
+        0.8724467,
+        -1.5322266,
+        10.661984,
+        -2.391211,
+        -2.9857318,
+        -11.897018,
+        -8.515102,
+        -9.912407,
+    ]
+    warm = [
+        7.6764855,
+        11.128053,
+        63.797905,
+        234.59468,
+        -388.90262,
+        -25.605356,
+        -286.3406,
+        -318.3023,
+        230.38437,
+    ]
+    control = [1.0, 1.0, -1.0, -1.0, -1.0, -1.0]
+
+    def speed(dtype: Any) -> Any:
+        state = PhysicsState(*[jnp.asarray([x], dtype) for x in (qpos, qvel, warm)])
+        step = jax.jit(jax.vmap(partial(advance, load("half_cheetah"), substeps=1)))
+        return np.asarray(step(state, jnp.asarray([control], dtype)).qvel, np.float64)
+
+    with enable_x64(True):
+        exact = speed(jnp.float64)
+    assert abs(speed(jnp.float32) - exact).max() < 1e-4
+
+
 def test_the_start_of_the_search_does_not_matter(both: Side) -> None:
     with enable_x64(True):
         state, control = states(both, jnp.float64)

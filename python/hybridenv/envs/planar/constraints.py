@@ -276,7 +276,7 @@ def weights(every: Constraints) -> Rows:
 
 
 def gather(
-    model: Model, offsets: Offsets, every: Constraints, pushing: Rows
+    model: Model, offsets: Offsets, every: Constraints, pushing: Rows, over: Rows
 ) -> tuple[Matrix, Vector]:
     """Gather the rows that push.
 
@@ -285,38 +285,44 @@ def gather(
         offsets: Of the bodies' anchors.
         every: The constraints.
         pushing: d of the rows that push, and 0 for the others.
+        over: j u + push of every row.
 
     Returns:
-        The sum of d j j', a matrix with the tree's sparsity, and the sum of d push j.
+        The sum of d j j', a matrix with the tree's sparsity, and the sum of d (j u + push) j.
     """
     zero = jnp.zeros_like(every.contacts[0].at.x)
     parts = [Inertia(*[zero] * 6)] * len(model.bodies)
     wrenches = [Wrench(zero, zero, zero)] * len(model.bodies)
-    for point, contact, (up, down, flat) in zip(
-        model.points, every.contacts, pushing.contacts, strict=True
+    for point, contact, (up, down, flat), (above, below, level) in zip(
+        model.points, every.contacts, pushing.contacts, over.contacts, strict=True
     ):
-        mu, (cx, cz), push = point.friction, contact.at, contact.row.push
+        mu, (cx, cz) = point.friction, contact.at
         zz = up + down + flat
         xz = mu * (up - down)
         xx = (mu * mu) * (up + down)
         ax, az = xx * cz - xz * cx, xz * cz - zz * cx
         part = Inertia(ax * cz - az * cx, ax, az, xx, xz, zz)
         parts[point.body] = add(parts[point.body], part)
-        # Along z alone, since the push is the same for all three rows.
+        one, other = up * above, down * below
+        fx, fz = mu * (one - other), one + other + flat * level
         a, x, z = wrenches[point.body]
-        wrenches[point.body] = Wrench(a + az * push, x + xz * push, z + zz * push)
+        wrenches[point.body] = Wrench(a + (fx * cz - fz * cx), x + fx, z + fz)
     forces = list(project(model, offsets, wrenches))
     added = [zero] * len(model.joints)
-    for i, limit, weight in zip(model.limited, every.limits, pushing.limits, strict=True):
+    for i, limit, weight, beyond in zip(
+        model.limited, every.limits, pushing.limits, over.limits, strict=True
+    ):
         added[i - ROOT] = weight
-        forces[i] = forces[i] + weight * limit.side * limit.row.push
+        forces[i] = forces[i] + weight * limit.side * beyond
     matrix = assemble(model, offsets, tuple(parts), tuple(added))
     diagonal, rows = list(matrix.diagonal), [list(row) for row in matrix.rows]
-    for pair, touch, weight in zip(model.pairs, every.touches, pushing.touches, strict=True):
+    for pair, touch, weight, beyond in zip(
+        model.pairs, every.touches, pushing.touches, over.touches, strict=True
+    ):
         hinges = [body + ROOT - 1 for body in model.between(pair)]
         for n, i in enumerate(hinges):
             scaled = weight * touch.along[n]
-            forces[i] = forces[i] + scaled * touch.row.push
+            forces[i] = forces[i] + scaled * beyond
             diagonal[i] = diagonal[i] + scaled * touch.along[n]
             for m in range(n + 1, len(hinges)):
                 rows[i][m - n - 1] = rows[i][m - n - 1] + scaled * touch.along[m]

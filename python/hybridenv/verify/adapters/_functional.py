@@ -65,6 +65,10 @@ class FunctionalTarget(Target):
         self._state: Any = None
         if dataclasses.is_dataclass(obs_and_state[1]) or hasattr(env, "import_state"):
             offers.append("state")
+        self.lanes = True
+        self._lane_keys: Any = None
+        self._lane_states: Any = None
+        self._lane_step = 0
         self._masked = self._mask_shape(obs_and_state[1]) is not None
         if self._masked:
             offers.append("mask")
@@ -92,11 +96,13 @@ class FunctionalTarget(Target):
 
     def get_state(self) -> EnvState:
         """Return the state by the names of its fields."""
+        return self._exported(self._state)
+
+    def _exported(self, state: Any) -> EnvState:
         export = getattr(self._plain, "export_state", None)
         if export is not None:
-            return dict(_numpy(export(self._state, self.params)))
-        fields = dataclasses.fields(self._state)
-        return {f.name: _numpy(getattr(self._state, f.name)) for f in fields}
+            return dict(_numpy(export(state, self.params)))
+        return {f.name: _numpy(getattr(state, f.name)) for f in dataclasses.fields(state)}
 
     def set_state(self, state: EnvState) -> Any:
         """Take over a state; fields that it does not name stay as they are."""
@@ -126,6 +132,36 @@ class FunctionalTarget(Target):
             seen += self._side_by_side(rows[at : at + width], padded)
         return seen[: len(plays)]
 
+    def start_lanes(
+        self, seeds: Sequence[int], starts: Sequence[EnvState] | None = None, keep: bool = False
+    ) -> tuple[list[Any], list[EnvState] | None]:
+        """Start an episode in each of n lanes of one compiled program."""
+        self._lane_keys = jnp.stack([jax.random.key(seed) for seed in seeds])
+        self._lane_step = 1
+        first = _first_draws(self._env, self._lane_keys, self.params)
+        obs, self._lane_states = self._started(first, starts)
+        states = [self._exported(_take(self._lane_states, i)) for i in range(len(seeds))]
+        return _apart(obs), states if keep else None
+
+    def step_lanes(
+        self, actions: Sequence[Any]
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Play one step in every lane, also in those whose episodes have ended."""
+        cast = np.stack([self._cast(action) for action in actions])
+        obs, self._lane_states, rewards, ended = _lane_steps(
+            self._env, self._lane_keys, self._lane_step, self._lane_states, cast, self.params
+        )
+        self._lane_step += 1
+        return _apart(obs), np.asarray(rewards, np.float64), np.asarray(ended)
+
+    def _started(self, draws: Any, starts: Sequence[EnvState] | None) -> tuple[Any, Any]:
+        """Start one episode for each row of draws, from given states if there are any."""
+        obs, state = _resets(self._env, draws, self.params)
+        if starts is None:
+            return obs, state
+        state = _stack([self._imported(one, _take(state, i)) for i, one in enumerate(starts)])
+        return jax.vmap(self._env.observe, (0, None))(state, self.params), state
+
     def _side_by_side(self, plays: Sequence[Play], padded: int) -> list[Trajectory]:
         """Play a full row of plays, padded to one length."""
         keys = jnp.stack([jax.random.key(play.seed) for play in plays])
@@ -133,13 +169,8 @@ class FunctionalTarget(Target):
         first, later = _draws(self._env, keys, self.params, padded)
         if taped:
             first, later = self._taped(plays, first, later)
-        obs, state = _resets(self._env, first, self.params)
-        if plays[0].start is not None:
-            states = [_take(state, i) for i in range(len(plays))]
-            state = _stack(
-                [self._imported(p.start or {}, s) for p, s in zip(plays, states, strict=True)]
-            )
-            obs = jax.vmap(self._env.observe, (0, None))(state, self.params)
+        starts = [play.start or {} for play in plays] if plays[0].start is not None else None
+        obs, state = self._started(first, starts)
         anchors = self._anchors(plays, state, padded)
         actions = np.stack([self._padded(play.actions, padded) for play in plays])
         columns = _episodes(self._env, self.params, obs, state, actions, later, anchors)
@@ -229,6 +260,11 @@ def _step(env: Any, draws: Any, state: Any, action: Any, params: Any) -> Any:
 
 
 @partial(jax.jit, static_argnums=0)
+def _first_draws(env: Any, keys: Any, params: Any) -> Any:
+    return jax.vmap(lambda key: env.reset_draws(jax.random.fold_in(key, 0), params))(keys)
+
+
+@partial(jax.jit, static_argnums=0)
 def _resets(env: Any, draws: Any, params: Any) -> Any:
     return jax.vmap(env.reset_with, (0, None))(draws, params)
 
@@ -245,6 +281,18 @@ def _draws(env: Any, keys: Any, params: Any, steps: int) -> Any:
         return first, later
 
     return jax.vmap(one)(keys)
+
+
+@partial(jax.jit, static_argnums=0)
+def _lane_steps(env: Any, keys: Any, now: Any, states: Any, actions: Any, params: Any) -> Any:
+    """One step of every lane, with the draws that `step` would make."""
+
+    def one(key: Array, state: Any, action: Any) -> Any:
+        draws = env.step_draws(jax.random.fold_in(key, now), params)
+        obs, state, reward, terminated, truncated, _ = env.step_with(draws, state, action, params)
+        return obs, state, reward, terminated | truncated
+
+    return jax.vmap(one)(keys, states, actions)
 
 
 @partial(jax.jit, static_argnums=0)
@@ -353,6 +401,12 @@ def _stack(trees: Sequence[Any]) -> Any:
     return jax.tree.map(
         lambda *leaves: jnp.asarray(np.stack([np.asarray(x) for x in leaves])), *trees
     )
+
+
+def _apart(tree: Any) -> list[Any]:
+    """Rows of a tree with a leading axis, as NumPy has them."""
+    table = _numpy(tree)
+    return [_take(table, i) for i in range(len(jax.tree.leaves(table)[0]))]
 
 
 def _numpy(tree: Any) -> Any:

@@ -1,6 +1,7 @@
 """Gymnasium's plain environments, and whatever has their methods."""
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -10,7 +11,7 @@ from gymnasium.wrappers import TimeLimit
 from numpy.typing import NDArray
 
 from hybridenv.errors import TargetError
-from hybridenv.verify._record import Draws, EnvState
+from hybridenv.verify._record import Draws, EnvState, inject
 from hybridenv.verify._target import Identity, Offer, Seen, Target
 
 ELAPSED = "elapsed_steps"
@@ -46,6 +47,10 @@ class GymTarget(Target):
         if self._finds("set_chance"):
             found.append("chance")
         self.offers = frozenset(found)
+        # Lanes are further environments of the same kind.
+        self.lanes = isinstance(env, gymnasium.Env) and env.spec is not None
+        self._lanes: list[GymTarget] = []
+        self._going: list[bool] = []
 
     def reset(self, seed: int | None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
@@ -101,6 +106,32 @@ class GymTarget(Target):
             super().set_chance(draws)
         self._inner.set_chance(draws)
 
+    def start_lanes(
+        self, seeds: Sequence[int], starts: Sequence[EnvState] | None = None, keep: bool = False
+    ) -> tuple[list[Any], list[EnvState] | None]:
+        """Start an episode in each of n environments of this kind."""
+        while self.lanes and len(self._lanes) < len(seeds):
+            self._lanes.append(type(self)(gymnasium.make(self.env.spec), self.identity))
+        lanes = self._lanes[: len(seeds)]
+        seen = [lane.reset(seed)[0] for lane, seed in zip(lanes, seeds, strict=True)]
+        if starts is not None:
+            seen = [inject(lane, state) for lane, state in zip(lanes, starts, strict=True)]
+        self._going = [True] * len(lanes)
+        return seen, [lane.get_state() for lane in lanes] if keep else None
+
+    def step_lanes(
+        self, actions: Sequence[Any]
+    ) -> tuple[list[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Play one step in each of them, but for those whose episodes have ended."""
+        seen: list[Any] = [None] * len(actions)
+        rewards, ended = np.zeros(len(actions)), np.zeros(len(actions), np.bool_)
+        for i, action in enumerate(actions):
+            if self._going[i]:
+                seen[i], rewards[i], terminated, truncated, _ = self._lanes[i].step(action)
+                ended[i] = terminated or truncated
+                self._going[i] = not ended[i]
+        return seen, rewards, ended
+
     def api_problems(self) -> list[str] | None:
         """Run Gymnasium's `check_env`; what it warns of is a finding too, style apart."""
         if not isinstance(self.env, gymnasium.Env):
@@ -114,7 +145,9 @@ class GymTarget(Target):
         return [text for text in (str(one.message) for one in caught) if not _style(text)]
 
     def close(self) -> None:
-        """Close the environment."""
+        """Close the environment and its lanes."""
+        for lane in self._lanes:
+            lane.close()
         close = getattr(self.env, "close", None)
         if close is not None:
             close()

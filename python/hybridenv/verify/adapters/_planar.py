@@ -17,13 +17,13 @@ from hybridenv.verify.adapters._gymnasium import ELAPSED
 class PlanarTarget(FunctionalTarget):
     """An environment of `hybridenv.envs.locomotion`, by coordinates and velocities."""
 
-    def get_state(self) -> EnvState:
-        """Return coordinates and velocities, and the steps so far."""
-        physics = self._state.physics
+    def _exported(self, state: Any) -> EnvState:
+        """Coordinates and velocities, and the steps so far."""
+        physics = state.physics
         return {
             "qpos": np.asarray(physics.qpos),
             "qvel": np.asarray(physics.qvel),
-            ELAPSED: np.asarray(self._state.elapsed),
+            ELAPSED: np.asarray(state.elapsed),
         }
 
     def _imported(self, values: EnvState, state: Any) -> Any:

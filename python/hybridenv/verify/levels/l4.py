@@ -4,16 +4,25 @@ Every policy plays the same evaluation seeds on both sides; returns are paired b
 evaluation seed.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from hybridenv.errors import ArgumentError, TargetError
-from hybridenv.verify._actions import Policy, episode_seeds, policy_chooser
+from hybridenv.verify._actions import Policy, episode_seeds, keys_of, policy_chooser
 from hybridenv.verify._plan import Pair, Tick, Work
-from hybridenv.verify._record import Trajectory, drive
+from hybridenv.verify._record import EnvState, Trajectory, drive
 from hybridenv.verify._results import Check, Equivalence, L4Result, Status
 from hybridenv.verify._statistics import tost
 
 Returns = dict[str, tuple[list[float], list[float]]]
+Played: TypeAlias = tuple[float, int]
+"""Return and steps of an episode."""
+
+LANES = 32
+"""Episodes that are played side by side, where both sides and the policy can do so."""
 
 STATUS = {
     "IDENTICAL": Status.PASSED,
@@ -46,12 +55,18 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
     seeds = episode_seeds(pair.settings.seed, "L4", pair.settings.episodes)
     try:
         for name, policy in work.policies.items():
-            for seed in seeds:
-                ours, theirs = play_both(pair, policy, name, seed)
-                for side, seen in zip(returns[name], (ours, theirs), strict=True):
-                    side.append(seen.total)
-                steps += ours.steps + theirs.steps
-                tick(1)
+            width = min(LANES, len(seeds)) if _side_by_side(pair, policy) else 1
+            for at in range(0, len(seeds), width):
+                some = seeds[at : at + width]
+                if width == 1:
+                    both = play_both(pair, policy, name, some[0])
+                    found = [[(seen.total, seen.steps)] for seen in both]
+                else:
+                    found = play_lanes(pair, policy, name, some, width)
+                for side, totals in zip(returns[name], found, strict=True):
+                    side.extend(total for total, _ in totals)
+                steps += sum(count for side in found for _, count in side)
+                tick(len(some))
     except KeyboardInterrupt:
         interrupted = True
     result = _result(pair, returns, steps, interrupted)
@@ -101,6 +116,62 @@ def play_both(pair: Pair, policy: Policy, name: str, seed: int) -> tuple[Traject
                 f"policy {name!r} on the {side}, seed {seed}, step {seen.steps + 1}: {seen.error}"
             )
     return ours, theirs
+
+
+def play_lanes(
+    pair: Pair, policy: Any, name: str, seeds: Sequence[int], width: int
+) -> list[list[Played]]:
+    """Play several evaluation seeds side by side, first on the reference, then on the candidate.
+
+    Args:
+        pair: Both sides, which have lanes.
+        policy: Who plays, with `begin_many` and `act_many`.
+        name: Its name, for messages.
+        seeds: The seeds of the episodes and of the policy's keys.
+        width: How many lanes, at least as many: programs are compiled for one number of them.
+
+    Returns:
+        For each side the return and the steps of every episode.
+
+    Raises:
+        TargetError: A side or the policy raises.
+    """
+    padded = [*seeds, *[seeds[-1]] * (width - len(seeds))]
+    starts: list[EnvState] | None = None
+    found = []
+    for side, target in (("reference", pair.reference), ("candidate", pair.candidate)):
+        at = 0
+        try:
+            keep = starts is None and pair.settings.chance == "inject"
+            obs, states = target.start_lanes(padded, starts, keep)
+            starts = states or starts
+            policy.begin_many(width)
+            keys = [keys_of(seed) for seed in padded]
+            alive = np.ones(width, np.bool_)
+            totals, steps = np.zeros(width), np.zeros(width, np.int64)
+            while alive.any() and at < pair.settings.max_steps:
+                actions = policy.act_many(obs, [key() for key in keys])
+                later, rewards, ended = target.step_lanes(actions)
+                obs = [a if b is None else b for a, b in zip(obs, later, strict=True)]
+                totals += np.where(alive, rewards, 0)
+                steps += alive
+                alive &= ~ended
+                at += 1
+        except TargetError:
+            raise
+        except Exception as error:
+            raise TargetError(
+                f"policy {name!r} on the {side}, {len(seeds)} seeds from {seeds[0]}, step "
+                f"{at + 1}: {type(error).__name__}: {error}"
+            ) from error
+        found.append(list(zip(totals.tolist(), steps.tolist(), strict=True))[: len(seeds)])
+    return found
+
+
+def _side_by_side(pair: Pair, policy: Any) -> bool:
+    """Whether both sides and the policy can do with several episodes at once."""
+    many = all(callable(getattr(policy, one, None)) for one in ("begin_many", "act_many"))
+    return many and pair.reference.lanes and pair.candidate.lanes and pair.settings.chance != "tape"
 
 
 def _result(pair: Pair, returns: Returns, steps: int, interrupted: bool) -> L4Result:
