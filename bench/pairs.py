@@ -36,7 +36,7 @@ GAME_STEPS = 60
 PHYSICS_TOL = {"obs": 1e-9, "info": 1e-9, "reward": 1e-6}
 #: MuJoCo's solver stops where a step of it improves by less than 1e-8. In about one of 10,000 steps
 #: of HalfCheetah that leaves MuJoCo 2e-8 away from what it comes to with a tolerance of 0, which
-#: the candidate agrees with to 1e-13: `converged` is judged by `PHYSICS_TOL`.
+#: the candidate agrees with to 1e-11: `converged` is judged by `PHYSICS_TOL`.
 STOPPED_TOL = {"obs": 1e-7, "info": 1e-7, "reward": 1e-6}
 
 
