@@ -42,7 +42,7 @@ TRAINING: dict[str, Any] = {
     "channels": [16, 32],
     "lr": 1e-3,
 }
-EPISODES = 50
+EPISODES = 25
 
 
 def train_all(out: Path, training: dict[str, Any]) -> list[Learned]:

@@ -1,5 +1,5 @@
 use super::super::RtcTime;
-use super::{image, Bench};
+use super::{image, Bench, Rom};
 
 #[test]
 fn no_mapper_has_its_ram_always_on_and_ignores_writes() {
