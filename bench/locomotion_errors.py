@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.locomotion import MODELS
-from bench.policy import SavedPolicy
+from bench.policy import NAMES, SavedPolicy
 from bench.worker import serve
 
 #: What moves the motors, a while each in turn. Gaits are sines with a phase for each joint; what is
-#: trained is the policy of `bench.policy`.
+#: trained is the policy of `bench.policy`, where there is one.
 CONTROLS = ("random", "saturated", "gait", "trained")
 
 #: Physics steps of a turn. It is an episode, but for the trained policy, whose episodes go on over
@@ -51,6 +51,11 @@ class States:
     kind: NDArray[np.int64]
 
 
+def controls_of(name: str) -> tuple[str, ...]:
+    """Return those of `CONTROLS` that a model is moved by."""
+    return CONTROLS if name in NAMES else CONTROLS[:-1]
+
+
 def gather(name: str, count: int, seed: int = 0) -> States:
     """Play episodes in MuJoCo and return the states along them.
 
@@ -65,17 +70,17 @@ def gather(name: str, count: int, seed: int = 0) -> States:
 
     model, hold = read(name), MODELS[name]
     free, trained = mujoco.MjData(model), mujoco.MjData(model)
-    policy = SavedPolicy.load(name)
-    limit = np.inf if name == "half_cheetah" else 10.0  # of velocities that are shown
+    controls = controls_of(name)
+    policy = SavedPolicy.load(name) if "trained" in controls else None
     rng = np.random.default_rng(seed)
     q, v, warm = (np.empty((count, model.nv)) for _ in range(3))
     control = np.empty((count, model.nu))
-    kind = np.arange(count) // EPISODE % len(CONTROLS)
+    kind = np.arange(count) // EPISODE % len(controls)
     for i in range(count):
         turn, t = divmod(i, EPISODE)
-        moved = CONTROLS[kind[i]]
+        moved = controls[kind[i]]
         data = trained if moved == "trained" else free
-        if t == 0 and not (moved == "trained" and turn // len(CONTROLS) % TURNS):
+        if t == 0 and not (moved == "trained" and turn // len(controls) % TURNS):
             mujoco.mj_resetData(model, data)
             data.qpos[:] += rng.uniform(-0.1, 0.1, model.nq)
             data.qvel[:] = 0.1 * rng.normal(size=model.nv)
@@ -83,9 +88,8 @@ def gather(name: str, count: int, seed: int = 0) -> States:
         if t % hold == 0:
             if moved == "gait":
                 data.ctrl[:] = np.sin(2 * np.pi * rhythm * data.time + phases)
-            elif moved == "trained":
-                seen = np.concatenate([data.qpos[1:], np.clip(data.qvel, -limit, limit)])
-                data.ctrl[:] = policy.act(seen, 0)
+            elif policy is not None and moved == "trained":
+                data.ctrl[:] = policy.act(np.concatenate([data.qpos[1:], data.qvel]), 0)
             else:
                 data.ctrl[:] = rng.uniform(-1, 1, model.nu)
             if moved == "saturated":
@@ -210,7 +214,7 @@ def _compared(
         "default": summary(errors(found, by_mujoco(name, states, solved=False))),
         "largest_by_control": {
             control: float(error[states.kind == i].max(initial=0))
-            for i, control in enumerate(CONTROLS)
+            for i, control in enumerate(controls_of(name))
         },
         "version": f"{package} {version(package)}",
     }

@@ -1,8 +1,8 @@
 """Small trained policies, kept as files and played by NumPy alone: ``python -m bench.policy``.
 
-They give states and actions as trained policies come to see them, to whatever has no JAX or is to
-have nothing to do with how they were trained. The command trains them anew, by the defaults of
-`hybridenv.train`, and writes ``bench/policies/NAME.npz``.
+They are of half cheetahs so far. They give states and actions as trained policies come to see them,
+to whatever has no JAX or is to have nothing to do with how they were trained. The command trains
+them anew, by the defaults of `hybridenv.train`, and writes ``bench/policies/NAME.npz``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from bench.cases import ROOT
 
 #: Where they are.
 FOLDER = ROOT / "bench" / "policies"
-NAMES = ("half_cheetah", "hopper", "walker2d")
+NAMES = ("half_cheetah",)
 
 Floats = NDArray[np.float64]
 
@@ -95,7 +95,7 @@ def main(arguments: list[str] | None = None) -> int:
     from hybridenv.train import Config, evaluate, train
 
     parser = argparse.ArgumentParser(prog="python -m bench.policy", description=__doc__)
-    parser.add_argument("names", nargs="*", default=NAMES, help="which; all without it")
+    parser.add_argument("names", nargs="*", default=NAMES, help="which; those that are kept")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where they go")
     options = parser.parse_args(arguments)
     options.folder.mkdir(parents=True, exist_ok=True)

@@ -140,7 +140,7 @@ def guide(result: report.Record) -> str:
     head = ["Environment and network", "steps a second", PARTS[0], "in the repeats", *PARTS[1:]]
     machine = result["machine"]
     note = (
-        f"{_work(result)} Shares are of the medians of {result['settings']['repeats']} repeats. "
+        f"{_work(result)} Shares are medians of {result['settings']['repeats']} repeats. "
         f"Measured on {machine['cpu']} ({machine['cores']} cores), load "
         f"{result['load_average']:.1f}, {result['created'][:10]}, commit "
         f"`{result['commit'][:10]}`; `make bench-profile` measures again."

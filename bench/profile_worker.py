@@ -7,6 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+from bench.measure import spread
 from bench.worker import serve
 
 #: What is installed for a reference, by how its name ends; what has none of these is ours.
@@ -20,20 +21,16 @@ class Session:
         """Measure an environment with a network of a size.
 
         Returns:
-            A `hybridenv.train.breakdown.Breakdown`, the ``shares`` of its parts (from the medians,
-            and the extremes over the repeats), and the ``version`` of what was measured.
+            A `hybridenv.train.breakdown.Breakdown`, the ``shares`` of its parts (`spread` over the
+            repeats), and the ``version`` of what was measured.
         """
         from hybridenv.train.breakdown import measure
 
         package = next((PACKAGES[end] for end in PACKAGES if env.endswith(end)), "hybridenv")
         found = measure(env, params, repeats=repeats)
-        repeated = {part: found.share_in_repeats(part) for part in found.repeats}
         return {
             **asdict(found),
-            "shares": {
-                part: {"median": share, "min": min(repeated[part]), "max": max(repeated[part])}
-                for part, share in found.shares.items()
-            },
+            "shares": {part: spread(found.share_in_repeats(part)) for part in found.repeats},
             "version": f"{package} {version(package)}, JAX {version('jax')}",
         }
 

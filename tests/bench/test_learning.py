@@ -99,22 +99,25 @@ def test_a_saved_policy_is_small_and_plays(name: str, rng: np.random.Generator) 
     assert np.abs(actions).max() <= 1
 
 
-def test_a_saved_policy_is_the_one_that_was_trained() -> None:
-    from hybridenv.train import Config, train
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_saved_policy_is_the_one_that_was_trained(apart: bool, rng: np.random.Generator) -> None:
+    import jax
+
+    from hybridenv.train import Config
+    from hybridenv.train.networks import ActionSpec, ObsSpec, build
     from hybridenv.verify._policies import CheckpointPolicy
 
-    settings = {
-        "n_envs": 8,
-        "steps": 256,
-        "horizon": 16,
-        "minibatches": 1,
-        "hidden": [8],
-        "calls": 1,
-    }
-    result = train(Config.of("hopper", settings))
-    saved = policy.SavedPolicy(policy.arrays(result.policy, result.params))
-    trained = CheckpointPolicy(result.policy, result.params)
-    seen = list(np.random.default_rng(0).normal(size=(5, 11)).astype(np.float32))
-    trained.begin_many(5)
-    both = saved.act_many(seen, [0] * 5), trained.act_many(seen, [0] * 5)
-    np.testing.assert_allclose(both[0], both[1], atol=1e-5)  # float64 and float32
+    config = Config(
+        env="x", hidden=(8, 8), activation="tanh", normalize_observations=True, separate_value=apart
+    )
+    network, make = build(ObsSpec((11,)), ActionSpec(3, True, (-1,) * 3, (1,) * 3), config)
+    seen = rng.normal(2, 5, (20, 1, 11)).astype(np.float32)
+    params = jax.tree.map(lambda leaf: leaf + 0.1, make(jax.random.key(0)))
+    params = network.observed(params, seen, None, None)
+    saved = policy.SavedPolicy(policy.arrays(network, params))
+    trained = CheckpointPolicy(network, params)
+    trained.begin_many(20)
+    rows = list(seen[:, 0])
+    both = np.asarray(saved.act_many(rows, [0] * 20)), trained.act_many(rows, [0] * 20)
+    np.testing.assert_allclose(both[0], both[1], atol=1e-4)  # float64 and float32
+    assert np.ptp(both[0]) > 0.5

@@ -139,15 +139,17 @@ def test_errors_that_cannot_be_measured_are_recorded(tmp_path: Path) -> None:
 
 def test_one_step_of_ours_is_mujocos() -> None:
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
-    from bench.locomotion_errors import CONTROLS, EPISODE, Session, errors, gather
+    from bench.locomotion_errors import CONTROLS, EPISODE, Session, controls_of, errors, gather
 
+    assert controls_of("half_cheetah") == CONTROLS
+    assert controls_of("hopper") == CONTROLS[:3]
     count = 2 * len(CONTROLS) * EPISODE
-    states = gather("hopper", count)
+    states = gather("half_cheetah", count)
     assert set(states.kind) == set(range(len(CONTROLS)))
     assert (states.qpos == states.qpos.astype(np.float32)).all()
     assert np.abs(states.control).max() == 1
     assert np.allclose(errors(states.qvel, states.qvel + 1), 1)
-    compared = Session().compare("hopper", count)
+    compared = Session().compare("half_cheetah", count)
     assert compared["states"] == count
     trained = np.flatnonzero(states.kind == CONTROLS.index("trained"))
     assert np.ptp(trained) > EPISODE  # in two turns of one episode

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import jax
 import numpy as np
 import pytest
-from tests.train.games import Signs
+from tests.train.games import Signs, Tape
 
 from hybridenv.envs import make
 from hybridenv.errors import ArgumentError, ConfigError
@@ -164,3 +166,33 @@ def test_there_are_references() -> None:
     assert {reference.of for reference in REFERENCES.values()} == {
         "pong", "half_cheetah", "hopper", "walker2d", "gameboy",
     }  # fmt: skip
+
+
+@pytest.mark.slow
+def test_environments_cost_apart_what_they_cost_inside() -> None:
+    """A whole iteration takes longer than one with recorded data by the environments' part."""
+    jax.config.update("jax_disable_most_optimizations", False)  # `compile_fast` restores it
+    env, env_params = make("half_cheetah")
+    config = Config(env="half_cheetah", **SMALL | {"n_envs": 64, "horizon": 128, "lr": 1e-9})
+    program, apart = parts(env, env_params, config)
+    state, _ = program.run(program.init())
+    recorded = apart.record(state)
+    tape = Program(env, env_params, config)
+    rows = config.n_envs // len(tape.devices)
+    tape._env = Tape(tape._env, np.asarray(recorded.data.obs)[:, :rows])  # type: ignore[assignment]
+    taped, _ = tape.run(tape.init())
+    jax.block_until_ready(apart.environment(recorded))
+
+    def seconds(function: Any, argument: Any) -> tuple[float, Any]:
+        begin = time.perf_counter()
+        result = jax.block_until_ready(function(argument))
+        return time.perf_counter() - begin, result
+
+    inside, outside = [], []
+    for _ in range(15):
+        whole, (state, _) = seconds(program.run, state)
+        without, (taped, _) = seconds(tape.run, taped)
+        environment, _ = seconds(apart.environment, recorded)
+        inside.append(whole - without)
+        outside.append(environment / _ROUNDS)
+    assert 0.6 < median(inside) / median(outside) < 1.6

@@ -57,7 +57,7 @@ def test_a_trained_policy_earns_the_same_in_half_cheetah(
         "hybridenv:half_cheetah/jax",
         levels=[4],
         policies={"saved": SavedPolicy.load("half_cheetah")},
-        episodes=32,
+        episodes=64,
         margin=100,
         chance="inject",
         timeout=300,
@@ -67,6 +67,6 @@ def test_a_trained_policy_earns_the_same_in_half_cheetah(
     assert isinstance(fourth, L4Result)
     assert fourth.test is not None
     assert fourth.test.outcome == "EQUIVALENT"
-    assert fourth.test.n == 32
-    assert fourth.counts["steps"] == 2 * 32 * 1_000
+    assert fourth.test.n == 64
+    assert fourth.counts["steps"] == 2 * 64 * 1_000
     assert fourth.test.mean_reference > 4_000
