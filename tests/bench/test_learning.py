@@ -47,7 +47,7 @@ def test_learning_is_told_in_a_table_and_a_picture(tmp_path: Path) -> None:
     assert "2,000: 4 to 7 s, 0.00 to 0.00 M steps | 4,000: 8 to 8 s" in text
     assert "(1 of 2 seeds)" in text
     assert "4,000 (3,000 to 5,000)" in text
-    assert "| hybridenv | 2 | 5,000, 3,000 | 4,000 | 10 |" in text
+    assert "| hybridenv | 2 | 5,000, 3,000 | 4,000 |" in text
     assert "with 1.0 1 of 1 (3,000 to 3,000)" in text
     assert "the default of 0.5 1 of 2 (3,000 to 5,000)" in text
     learning.draw(result, tmp_path / "curves.png")

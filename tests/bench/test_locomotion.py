@@ -105,7 +105,7 @@ def test_every_case_has_our_sides_and_the_peers() -> None:
     plans = dict(locomotion.cases(cores=2, quick=False))
     assert list(plans) == list(locomotion.MODELS)
     cheetah = plans["half_cheetah"]
-    assert cheetah["all"] == Plan("planar-half_cheetah", 2, False, 2_048, 5, 64)
+    assert cheetah["all"] == Plan("planar-half_cheetah", 2, False, locomotion.MEMBERS, 5, 64)
     assert cheetah["core"].cores == 1
     assert cheetah["flags"].flags
     assert {name.split()[0] for name in cheetah} == set(locomotion.FAMILIES)

