@@ -1,0 +1,2 @@
+/** What the caller did wrong, in words for the caller: what, where, got, expected. */
+export class OracleError extends Error {}
