@@ -19,6 +19,7 @@ class Maker(Protocol):
 _PLACES = {
     "half_cheetah": "hybridenv.envs.locomotion:HalfCheetahEnv",
     "hopper": "hybridenv.envs.locomotion:HopperEnv",
+    "pokemon": "hybridenv.envs.pokemon:PokemonEnv",
     "pong": "hybridenv.envs.pong:PongEnv",
     "walker2d": "hybridenv.envs.locomotion:Walker2dEnv",
 }

@@ -7,8 +7,9 @@ Importing this module registers the ids, so either of these works::
 
     env = gymnasium.make("hybridenv.gym:hybridenv/GameBoy-v0")
 
-``hybridenv/Pong-v0``, ``hybridenv/HalfCheetah-v5``, ``hybridenv/Hopper-v5`` and
-``hybridenv/Walker2d-v5`` need the extra `jax` too; JAX loads when one is made.
+``hybridenv/Pong-v0``, ``hybridenv/Pokemon-v0``, ``hybridenv/HalfCheetah-v5``,
+``hybridenv/Hopper-v5`` and ``hybridenv/Walker2d-v5`` need the extra `jax` too; JAX loads when one
+is made.
 
 Needs the extra: ``pip install "hybridenv[gym]"``. `import hybridenv` alone never imports Gymnasium.
 """
@@ -60,6 +61,7 @@ ENV_ID = "hybridenv/GameBoy-v0"
 JAX_IDS = {
     "hybridenv/HalfCheetah-v5": "half_cheetah",
     "hybridenv/Hopper-v5": "hopper",
+    "hybridenv/Pokemon-v0": "pokemon",
     "hybridenv/Pong-v0": "pong",
     "hybridenv/Walker2d-v5": "walker2d",
 }

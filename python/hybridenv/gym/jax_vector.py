@@ -125,7 +125,8 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
                 true; the others stay as they are. Never changed.
 
         Returns:
-            The observations of all games (owned by the caller) and an empty info.
+            The observations of all games (owned by the caller) and the info: `"action_mask"`
+            (bool[n, actions], see `step`), where the environment says what is legal.
 
         Raises:
             ArgumentError: `seed` or `options` is something else.
@@ -148,7 +149,7 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             self._keys, self._state, self._obs = self._start_again(mask)
         self._fresh = np.zeros(self.num_envs, np.bool_)
         self._ended = self._ended & ~mask
-        return np.array(self._obs), {}
+        return np.array(self._obs), self._legal()
 
     def step(self, actions: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Bools, Bools, Info]:
         """Play one step of every game.
@@ -159,6 +160,7 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         Returns:
             Observation [n, ...], reward float32[n], terminated bool[n], truncated bool[n] and
             info, in which every key `k` has a mask `_k` (bool[n]) of the games that it holds for.
+            Where the environment says what is legal, `info["action_mask"]` does for the next step.
             All arrays belong to the caller.
 
         Raises:
@@ -181,13 +183,13 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         ended = terminated | truncated
         if self._mode is not AutoresetMode.SAME_STEP:
             self._ended = ended
-            return obs, reward, terminated, truncated, masked(infos, ~starting)
+            return obs, reward, terminated, truncated, masked(infos, ~starting) | self._legal()
         info = masked(infos, np.ones_like(ended))
         if ended.any():
             info |= final_infos(obs, infos, ended)
             self._keys, self._state, self._obs = self._start_again(ended)
             obs = np.array(self._obs)
-        return obs, reward, terminated, truncated, info
+        return obs, reward, terminated, truncated, info | self._legal()
 
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Show the games.
@@ -227,6 +229,12 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
         return _restart(
             self._playing, self._keys, self._state, self._obs, mask, self._fresh, self.params
         )
+
+    def _legal(self) -> Info:
+        """The actions that are legal now, as infos have it; nothing where all always are."""
+        mask = _legal_actions(self._playing, self._state, self.params)
+        present = np.ones(self.num_envs, np.bool_)
+        return {} if mask is None else masked({"action_mask": np.array(mask)}, present)
 
     def _seed(self, seeds: int | list[int | None] | None, mask: Bools) -> None:
         """Give new streams to the games of the mask that have a seed."""
@@ -312,6 +320,11 @@ def _start_all(env: ChanceEnvironment[Any, Any], keys: Array, params: Any) -> La
     keys, now = _next(keys)
     obs, state = jax.vmap(env.reset, (0, None))(now, params)
     return keys, state, obs
+
+
+@partial(jax.jit, static_argnums=0)
+def _legal_actions(env: ChanceEnvironment[Any, Any], state: Any, params: Any) -> Array | None:
+    return jax.vmap(env.legal_actions, (0, None))(state, params)
 
 
 @partial(jax.jit, static_argnums=0)

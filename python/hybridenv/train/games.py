@@ -53,7 +53,7 @@ def specs(observations: Any, actions: Any, name: str) -> tuple[ObsSpec, ActionSp
     if isinstance(actions, Discrete) or (type(actions).__name__ == "Discrete" and size):
         if getattr(actions, "start", 0) != 0:
             raise ConfigError(f"{name}: got actions {actions}, expected them to start at 0")
-        return obs, ActionSpec(int(actions.n))
+        return obs, ActionSpec(int(actions.n), shown=name in _SHOWN)
     bounded = isinstance(actions, Box) or type(actions).__name__ == "Box"
     if bounded and len(actions.shape) == 1 and np.issubdtype(actions.dtype, np.floating):
         low, high_ = (tuple(map(float, bound)) for bound in (actions.low, actions.high))
@@ -63,12 +63,16 @@ def specs(observations: Any, actions: Any, name: str) -> tuple[ObsSpec, ActionSp
     )
 
 
+_SHOWN = frozenset(("pokemon", "hybridenv/Pokemon-v0"))
+"""Environments whose observations begin with which actions are legal, see `ActionSpec.shown`."""
+
+
 def _points(reward: Array) -> Array:
     """Pong's points: rewards of 1 and -1, without the 0.1 for touching the ball."""
     return jnp.trunc(reward)
 
 
-_SCORES: dict[str, Callable[[Array], Array]] = {"pong": _points}
+_SCORES: dict[str, Callable[[Array], Array]] = {"pokemon": jnp.round, "pong": _points}
 
 
 def score(name: str) -> Callable[[Array], Array]:

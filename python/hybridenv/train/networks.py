@@ -102,12 +102,15 @@ class ActionSpec:
         continuous: Whether an action is float32[size] rather than one of `size` choices.
         low: Least value of each component; `None` for choices.
         high: Greatest value of each component; `None` for choices.
+        shown: Whether the first `size` entries of an observation are 1 where a choice is legal and
+            0 elsewhere; no other choice is then made.
     """
 
     size: int
     continuous: bool = False
     low: tuple[float, ...] | None = None
     high: tuple[float, ...] | None = None
+    shown: bool = False
 
     @property
     def distribution(self) -> type[Distribution]:
@@ -117,6 +120,25 @@ class ActionSpec:
     def noise(self, key: Array, shape: tuple[int, ...]) -> Array:
         """Draw the noise of actions of a batch shape, see `Categorical.noise`."""
         return self.distribution.noise(key, shape, self.size)
+
+
+NEVER = 40.0
+"""How far below the likeliest choice the logits of choices lie that are not legal."""
+
+
+def permitted(logits: Array, legal: Array) -> Array:
+    """Make choices that are not legal as unlikely as makes no difference.
+
+    Args:
+        logits: float32[k, ...].
+        legal: bool[..., k], with at least one true in each row.
+
+    Returns:
+        float32[k, ...], finite, so that rounding never makes an infinite loss.
+    """
+    legal = jnp.moveaxis(legal, -1, 0)
+    highest = jnp.max(jnp.where(legal, logits, -jnp.inf), axis=0)
+    return jnp.where(legal, logits, jax.lax.stop_gradient(highest) - NEVER)
 
 
 def _linear(inputs: int, outputs: int, scale: float, rngs: nnx.Rngs) -> nnx.Linear:
@@ -276,6 +298,7 @@ class ActorCritic(nnx.Module):
 
     def __init__(self, obs: ObsSpec, action: ActionSpec, config: Config, rngs: nnx.Rngs) -> None:
         self.obs = obs
+        self.action = action
         size = config.hidden[-1] if config.recurrent else 0
         if config.network == "cnn" and not obs.is_image:
             raise ConfigError(
@@ -316,7 +339,7 @@ class ActorCritic(nnx.Module):
         x = self.trunk(seen)
         if self.cell is not None:
             x, carry = self.cell(self.cell.entry(x), carry)
-        return *self._heads(x, seen), carry
+        return *self._heads(x, seen, obs), carry
 
     def unroll(self, obs: Array, carry: Carry, restart: Array) -> tuple[Distribution, Array]:
         """Look at sequences.
@@ -344,7 +367,7 @@ class ActorCritic(nnx.Module):
             _, hs = jax.lax.scan(advance, carry, (entries, restart))
         else:
             hs = x.reshape(t, n, -1)
-        return self._heads(hs, seen)
+        return self._heads(hs, seen, obs)
 
     def _seen(self, obs: Array) -> Array:
         """Return observations as a trunk takes them: numbers of about 1, flat or as pictures."""
@@ -357,7 +380,7 @@ class ActorCritic(nnx.Module):
             return x if x.ndim == 4 else x[..., None]
         return x.reshape(x.shape[0], -1)
 
-    def _heads(self, x: Array, seen: Array) -> tuple[Distribution, Array]:
+    def _heads(self, x: Array, seen: Array, obs: Array) -> tuple[Distribution, Array]:
         """Return distributions and values of features [..., size] of what was seen."""
         out = self.heads(x)
         if self.value_trunk is None or self.value_head is None:
@@ -366,6 +389,8 @@ class ActorCritic(nnx.Module):
             value = self.value_head(self.value_trunk(seen))[0].reshape(x.shape[:-1])
         if self.log_std is not None:
             return DiagonalGaussian(jnp.moveaxis(out, 0, -1), self.log_std[...]), value
+        if self.action.shown:
+            out = permitted(out, obs[..., : self.action.size] > 0)
         return Categorical.of(out), value
 
 
