@@ -10,6 +10,8 @@ PEERS   := .venv-peers
 WHEELS  := dist
 FIGURES := bench/results/gameboy.json
 SEQUENCES := crates/gb-core/src/cpu/sequences/list.rs
+SHOWDOWN := tests/oracle/showdown
+PLAYED  := $(SHOWDOWN)/node_modules/.installed
 
 # Figures and accuracy suites are only meaningful for optimised code, so the extension is always
 # built in release mode; `make test` runs the quick Rust tests in debug mode as well.
@@ -56,12 +58,19 @@ test-rust: ## Rust tests, in debug (overflow checks on) and in release
 	cargo test --workspace --release
 
 .PHONY: test-python
-test-python: $(BUILT) ## Python tests: API, Gymnasium, command line, lockstep against PyBoy
+test-python: $(BUILT) $(PLAYED) ## Python tests: API, Gymnasium, command line, lockstep against PyBoy and Showdown
 	$(BIN)/pytest -m "not wheel and not slow" $(PYTEST_ARGS)
 
 .PHONY: test-slow
-test-slow: $(BUILT) ## Python tests that take minutes: a million steps, whole training runs
+test-slow: $(BUILT) $(PLAYED) ## Python tests that take minutes: a million steps, whole training runs
 	$(BIN)/pytest -m slow $(PYTEST_ARGS)
+
+.PHONY: showdown
+showdown: $(PLAYED) ## Install the pinned Pokémon Showdown, the oracle of battles (needs npm; tests skip without it)
+
+.PHONY: pokemon-parity
+pokemon-parity: $(BUILT) $(PLAYED) ## Play 12,500 new Pokémon battles beside Showdown, every number compared (half an hour)
+	$(BIN)/python -m tests.envs.pokemon.parity --output bench/results/pokemon_parity.json
 
 .PHONY: test-wheel
 test-wheel: wheel ## Install the wheel into an empty environment and run it there
@@ -116,6 +125,11 @@ bench-locomotion: $(BUILT) $(PEERS)/.deps ## Steps a second and errors of half c
 	$(BIN)/python -m bench.locomotion $(BENCH_ARGS)
 	$(BIN)/python -m bench.readme_table
 
+.PHONY: bench-pokemon
+bench-pokemon: $(BUILT) $(PLAYED) $(PEERS)/.deps ## Pokémon battles' steps a second beside Showdown and poke-env; refresh the README's table
+	$(BIN)/python -m bench.pokemon $(BENCH_ARGS)
+	$(BIN)/python -m bench.readme_table
+
 .PHONY: bench-learning
 bench-learning: $(BUILT) $(PEERS)/.deps ## Time to learn half cheetah, hopper and walker, and curves beside PyTorch on Gymnasium; refresh the tables
 	$(BIN)/python -m bench.learning $(BENCH_ARGS)
@@ -154,6 +168,14 @@ accuracy: $(BUILT) ## Count what every judge passes; refresh the file of counts 
 .PHONY: planar-models
 planar-models: $(BUILT) ## Read HalfCheetah, Hopper and Walker2d from Gymnasium's MJCF files with MuJoCo
 	$(BIN)/python -m bench.planar_models
+
+.PHONY: pokemon-tables
+pokemon-tables: $(BUILT) $(PLAYED) ## Read moves, species and random teams of generation 1 from Pokémon Showdown
+	$(BIN)/python -m bench.pokemon_tables
+
+.PHONY: pokemon-traces
+pokemon-traces: $(BUILT) $(PLAYED) ## Record anew the Pokémon battles that the tests replay
+	$(BIN)/python -m tests.envs.pokemon.record
 
 .PHONY: bench-rust
 bench-rust: ## Criterion: instruction, frame, render and state
@@ -197,7 +219,7 @@ lock: $(DEPS) ## Resolve requirements-dev.txt anew from pyproject.toml
 
 .PHONY: clean
 clean: ## Remove everything that the other targets made
-	rm -rf $(VENV) $(PEERS) target $(WHEELS) site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(PEERS) $(SHOWDOWN)/node_modules target $(WHEELS) site demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find python -name '__pycache__' -prune -exec rm -rf {} +
 	rm -f python/hybridenv/_native*.so
 
@@ -215,6 +237,11 @@ $(PEERS)/.deps: bench/requirements-peers.txt
 	grep -v '^#' $< | while read -r peer; do \
 	  $(PEERS)/bin/python -m pip install --quiet "$$peer" || echo "$$peer does not install here"; done
 	@touch $@
+
+$(PLAYED): $(SHOWDOWN)/package-lock.json
+	@if command -v npm >/dev/null; then \
+	  npm --prefix $(SHOWDOWN) ci --silent && touch $@; \
+	else echo "npm is not installed: the tests that play with Pokémon Showdown will skip" >&2; fi
 
 $(BUILT): $(DEPS) pyproject.toml $(RUST_SOURCES)
 	@echo "==> building hybridenv._native with optimisation (a minute or two the first time)"

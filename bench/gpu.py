@@ -79,11 +79,27 @@ def half_cheetah(deadline: float) -> list[dict[str, Any]]:
     return found
 
 
+def pokemon(deadline: float) -> list[dict[str, Any]]:
+    """Steps a second of Pokémon battles played by chance, more and more battles."""
+    from bench.jax_sides import Work
+    from bench.pokemon_sides import SIDES
+
+    found: list[dict[str, Any]] = []
+    for games in (4_096, 16_384, 65_536):
+        if time.monotonic() > deadline:
+            return found
+        work = Work(games=games, steps=32)
+        found.append({"side": "pokemon", **asdict(work), **measure(SIDES["pokemon"](work), work)})
+        print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+    return found
+
+
 #: Cases by name. Each takes the moment (of `time.monotonic`) at which it must stop.
 CASES: dict[str, Callable[[float], list[dict[str, Any]]]] = {
     "pong": pong,
     "ppo": ppo,
     "half_cheetah": half_cheetah,
+    "pokemon": pokemon,
 }
 
 

@@ -45,9 +45,9 @@ class Session:
 
         if work["devices"] != 1:
             jax.config.update("jax_num_cpu_devices", work["devices"])  # type: ignore[no-untyped-call]
-        from bench import jax_sides, locomotion_sides
+        from bench import jax_sides, locomotion_sides, pokemon_sides
 
-        sides = {**jax_sides.SIDES, **locomotion_sides.SIDES}
+        sides = {**jax_sides.SIDES, **locomotion_sides.SIDES, **pokemon_sides.SIDES}
         self.side = sides[side](jax_sides.Work(**work))
         begin = time.perf_counter()
         self.side.play()
