@@ -178,7 +178,8 @@ class PokemonEnv(ChanceEnvironment[State, PokemonParams]):
         """Look at a battle as the agent's player does."""
         del params
         look = observe.full_vector if self.observation == "full" else observe.vector
-        return once(partial(look, player=AGENT), state)
+        seen: Array = once(partial(look, player=AGENT), state)
+        return seen
 
     def legal_actions(self, state: State, params: PokemonParams) -> Array:
         """Say which actions Showdown would take; only action 0 where it asks for none."""
