@@ -179,6 +179,15 @@ def test_stages_change_stats_as_showdown_does() -> None:
         assert all(int(value * (part / 100)) == value * part // 100 for value in range(1024))
 
 
+def test_a_stat_that_is_lowered_may_exceed_999() -> None:
+    zero = np.zeros(1, np.int32)
+    active = unpack(ACTIVE, (zero,) * len(ACTIVE))
+    active.base_dfn, active.dfn, active.boost_dfn = zero + 458, zero + 999, zero + 12
+    assert play.boost(active, zero == 0, "dfn", -1).all()
+    kept = unpack(ACTIVE, state.pack(active))
+    assert (int(kept.dfn[0]), int(kept.boost_dfn[0])) == (1603, 11)
+
+
 def layouts() -> Iterator[state.Layout]:
     yield from (ACTIVE, MON, FIELD, tables.MOVE, tables.SPECIES)
 

@@ -47,16 +47,14 @@ ACTIVE: Layout = (
         ("flinch", 1),
         ("away", 1),
     ),
-    (("atk", 10), ("dfn", 10), ("spc", 10), ("rage", 1), ("bide", 1)),
+    (("atk", 11), ("dfn", 11), ("rage", 1), ("bide", 1), ("charging", 1), ("trapping", 1)),
     (
-        ("spe", 10),
-        ("speed", 10),
+        ("spe", 11),
+        ("speed", 11),
         ("confusion", 3),
         ("disable", 4),
         ("thrash", 2),
         ("thrashing", 1),
-        ("charging", 1),
-        ("trapping", 1),
     ),
     (("base_atk", 10), ("base_dfn", 10), ("base_spc", 10), ("toxic", 1), ("transformed", 1)),
     (
@@ -81,12 +79,13 @@ ACTIVE: Layout = (
         ("bide_left", 2),
     ),
     (("bide_damage", 20), ("toxic_count", 11), ("petal", 1)),
-    (("species", 8), ("foe_selected", 8), ("slot", 2), ("disabled_slot", 2)),
+    (("spc", 11), ("species", 8), ("foe_selected", 8), ("slot", 2), ("disabled_slot", 2)),
 )
 """What only the member in battle has, and a side's last choices; a name each:
 
-`boost_*`: stages + 6. `atk` to `spe`: Showdown's modified stats, `base_*` its stored ones (those of
-the foe, once transformed), `speed` the cached one that orders turns. `away`: dug in or flown up.
+`boost_*`: stages + 6. `atk` to `spe`: Showdown's modified stats (a lowered one may exceed 999),
+`base_*` its stored ones (those of the foe, once transformed), `speed` the cached one that orders
+turns. `away`: dug in or flown up.
 `confusion`: turns. `disable`: turns, of move `disabled` in `disabled_slot`. `thrashing`: by Thrash
 or (`petal`) Petal Dance, for `thrash` turns. `charging`: before the second turn of `charge_move`.
 `trapping`: by `trap_move`, `trap_left` of `trap_total` turns, the member `trap_prey` of the foe.
