@@ -66,8 +66,8 @@ def test_a_run_is_made_and_goes_on(tmp_path: Path) -> None:
     [
         (
             ("chess",),
-            "env: got 'chess', expected one of 'half_cheetah', 'hopper', 'pokemon', 'pong', "
-            "'walker2d'",
+            "env: got 'chess', expected one of "
+            + ", ".join(map(repr, ["half_cheetah", "hopper", "pokemon", "pong", "walker2d"])),
         ),
         (("pong", "--set", "speed=3"), "--set: unknown key 'speed'"),
         (("pong", "--set", 'env_args={"skip": 3}'), "got option 'skip', expected one of 'chance'"),
