@@ -10,6 +10,8 @@ from typing import Any, Protocol
 import jax
 from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
+from hybridenv.envs import compiler_options
+
 #: A program: carries something on, and hands out what happened in each step.
 Program = Callable[[Any], tuple[Any, Any]]
 
@@ -68,7 +70,8 @@ class JaxSide:
         self._carried = jax.jit(one(lambda key: start(key, share)))(keys)
         jax.block_until_ready(self._carried)  # type: ignore[no-untyped-call]
         begin = time.perf_counter()
-        self._program = jax.jit(one(program), donate_argnums=0).lower(self._carried).compile()
+        jitted = jax.jit(one(program), donate_argnums=0, compiler_options=compiler_options(devices))
+        self._program = jitted.lower(self._carried).compile()
         self.compile_seconds = time.perf_counter() - begin
         self.play()
 

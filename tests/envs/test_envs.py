@@ -281,6 +281,26 @@ def test_devices_that_cannot_be_are_refused() -> None:
     assert "ArgumentError: HYBRIDENV_HOST_DEVICES: got 'two'" in error
 
 
+def test_each_device_of_a_cpu_keeps_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = jax.devices("cpu")
+    assert len(devices) == 2
+    assert hybridenv.envs.compiler_options(devices[:1]) == {}
+    monkeypatch.setenv("XLA_FLAGS", "--xla_dump_to=here --xla_disable_hlo_passes=algsimp")
+    options = hybridenv.envs.compiler_options(devices)
+    assert options["xla_disable_hlo_passes"] == "algsimp,cpu-parallel-task-assigner"
+
+    def long_loop(x: jax.Array) -> jax.Array:
+        return jnp.sin(x) * jnp.cos(x)
+
+    def pieces(**given: Any) -> int:
+        compiled = jax.jit(long_loop, **given).lower(jnp.ones(1_000_000)).compile()
+        return str(compiled.as_text()).count('"outer_dimension_partitions":["')
+
+    monkeypatch.delenv("XLA_FLAGS")
+    assert pieces() == 1
+    assert pieces(compiler_options=hybridenv.envs.compiler_options(devices)) == 0
+
+
 def test_flags_are_offered_and_set_only_when_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("XLA_FLAGS", raising=False)
     flags = hybridenv.cpu_flags()

@@ -18,7 +18,7 @@ except ImportError as error:
 
 from hybridenv.envs._check import EnvReport, check_env
 from hybridenv.envs._contract import ChanceEnvironment, Environment, with_chance
-from hybridenv.envs._devices import host_devices
+from hybridenv.envs._devices import compiler_options, host_devices
 from hybridenv.envs._fusion import once
 from hybridenv.envs._registry import make, names
 from hybridenv.envs._spaces import Box, Discrete, Space
@@ -47,6 +47,7 @@ __all__ = [
     "Timed",
     "Wrapper",
     "check_env",
+    "compiler_options",
     "host_devices",
     "make",
     "names",

@@ -24,6 +24,7 @@ from jax import Array
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
+from hybridenv.envs import compiler_options
 from hybridenv.errors import ConfigError
 from hybridenv.train import losses
 from hybridenv.train.config import Config
@@ -179,7 +180,8 @@ class HostLoop:
                 in_specs=(whole, scale, steps, rows, whole),
                 out_specs=(whole, scale, whole),
                 check_vma=False,
-            )
+            ),
+            compiler_options=compiler_options(self.devices),
         )
 
     # -- what a run needs ----------------------------------------------------------------------

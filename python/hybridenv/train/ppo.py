@@ -20,7 +20,13 @@ import numpy as np
 from jax import Array
 from jax.sharding import Mesh, PartitionSpec
 
-from hybridenv.envs import AutoReset, Batch, ChanceEnvironment, Environment
+from hybridenv.envs import (
+    AutoReset,
+    Batch,
+    ChanceEnvironment,
+    Environment,
+    compiler_options,
+)
 from hybridenv.train import losses
 from hybridenv.train.config import Config
 from hybridenv.train.games import chosen_devices, clipped, score, specs
@@ -31,13 +37,6 @@ from hybridenv.train.normalize import RewardScale
 
 AXIS = "devices"
 """Name of the axis of devices, which divides the environments."""
-
-ONE_CORE_EACH = {
-    "xla_cpu_enable_concurrency_optimized_scheduler": False,
-    "xla_cpu_multi_thread_eigen": False,
-}
-"""XLA's options for programs of several devices of a CPU: each has a core of its own to keep busy,
-and would only disturb the others by spreading its operations over theirs."""
 
 Metrics: TypeAlias = dict[str, Array]
 
@@ -212,12 +211,11 @@ class Program:
                 function(argument) if self.config.n_seeds == 1 else jax.lax.map(function, argument)
             )
 
-        if len(self.devices) > 1 and self.devices[0].platform == "cpu":
-            options["compiler_options"] = ONE_CORE_EACH
         return jax.jit(
             jax.shard_map(
                 every, mesh=self._mesh, in_specs=(inputs,), out_specs=outputs, check_vma=False
             ),
+            compiler_options=compiler_options(self.devices),
             **options,
         )
 
