@@ -21,6 +21,7 @@ import numpy as np
 
 from bench import report, tables
 from bench.cases import ROOT
+from hybridenv.train.config import DEFAULTS
 
 #: The file that the table is generated from, and where the runs are.
 RESULTS = ROOT / "bench" / "results" / "transfer.json"
@@ -33,21 +34,7 @@ MARGIN, ALPHA = 100.0, 0.05
 REFERENCE, CANDIDATE = "gym:HalfCheetah-v5", "hybridenv:half_cheetah/jax"
 
 #: Runs of both sides: the defaults of half cheetah, shorter, with fewer environments on the host.
-COMMON: dict[str, Any] = {
-    "horizon": 64,
-    "epochs": 4,
-    "minibatches": 8,
-    "shuffle": "envs",
-    "chunk": 1_024,
-    "normalize_observations": True,
-    "scale_rewards": True,
-    "entropy_coef": 0.0,
-    "lr": 1e-3,
-    "anneal": True,
-    "hidden": [64, 64],
-    "activation": "tanh",
-    "initial_std": 0.5,
-}
+COMMON = {**DEFAULTS["half_cheetah"], "horizon": 64, "shuffle": "envs", "chunk": 1_024}
 SIDES: dict[str, tuple[str, dict[str, Any]]] = {
     "ours": ("half_cheetah", {**COMMON, "steps": 2_000_000, "n_envs": 128, "calls": 16}),
     "theirs": ("HalfCheetah-v5", {**COMMON, "steps": 1_000_000, "n_envs": 64, "calls": 1}),
