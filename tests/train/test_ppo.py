@@ -139,11 +139,37 @@ def test_calls_do_not_matter(one_device: list[jax.Device]) -> None:
     same(got, wanted)
 
 
-def test_new_numbers_compile_nothing(one_device: list[jax.Device]) -> None:
-    made = program(one_device)
+@pytest.mark.parametrize("continuous", [False, True])
+def test_new_numbers_compile_nothing(one_device: list[jax.Device], continuous: bool) -> None:
+    made = program(one_device, Signs(continuous=continuous))
     state, _ = made.run(made.init())
     made.run(state)
     assert made.run._cache_size() == 1
+
+
+@pytest.mark.parametrize("continuous", [False, True])
+@pytest.mark.parametrize("network", ["mlp", "gru", "lstm"])
+def test_a_call_keeps_every_type(
+    one_device: list[jax.Device], network: str, continuous: bool
+) -> None:
+    """With other types, weak ones too, the second call would compile the program again."""
+    made = program(
+        one_device,
+        Signs(continuous=continuous),
+        network=network,
+        normalize_observations=True,
+        scale_rewards=True,
+        separate_value=network == "mlp",
+    )
+    state = made.init()
+    after, _ = jax.eval_shape(made.run, state)
+    jax.tree.map(
+        lambda x, y: np.testing.assert_equal(
+            (x.shape, x.dtype, x.weak_type), (y.shape, y.dtype, y.weak_type)
+        ),
+        jax.tree.map(jax.typeof, state),
+        after,
+    )
 
 
 def test_devices_are_checked(two_devices: list[jax.Device]) -> None:

@@ -316,7 +316,7 @@ class ActorCritic(nnx.Module):
         self.heads = Heads(features, [policy] if apart else [policy, value], rngs)
         self.value_trunk = self._trunk(config, rngs) if apart else None
         self.value_head = Heads(features, [value], rngs) if apart else None
-        start = jnp.full(action.size, math.log(config.initial_std))
+        start = jnp.full(action.size, math.log(config.initial_std), jnp.float32)
         self.log_std = nnx.Param(start) if action.continuous else None
         self.normalizer = Normalizer(obs.shape) if config.normalize_observations else None
 
