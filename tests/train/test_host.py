@@ -175,6 +175,25 @@ def test_an_environment_that_raises_at_once_leaves_nothing(tmp_path: Path) -> No
     assert not hasattr(e.value, "__notes__")
 
 
+def test_an_iteration_keeps_every_type_and_place(two_devices: list[jax.Device]) -> None:
+    """With others, the second one would compile the update again."""
+    made = loop(AutoresetMode.SAME_STEP, devices=2, scale_rewards=True, calls=1)
+    first = made.init()
+    made.cut()
+    second, _ = made.run(first)
+    made.cut()
+    third, _ = made.run(second)
+    made.close()
+    for later in (second, third):
+        jax.tree.map(
+            lambda x, y: np.testing.assert_equal(
+                (jax.typeof(x), x.sharding), (jax.typeof(y), y.sharding)
+            ),
+            first,
+            later,
+        )
+
+
 def test_the_phases_of_an_iteration_are_timed() -> None:
     made = loop(AutoresetMode.NEXT_STEP)
     state, seconds = made.timed(made.init())

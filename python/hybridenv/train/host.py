@@ -198,7 +198,11 @@ class HostLoop:
             iteration=jnp.int32(0),
             scale=RewardScale.none(self.config.n_envs) if self.config.scale_rewards else None,
         )
-        return jax.device_put(state, self._everywhere)
+        state = jax.device_put(state, self._everywhere)
+        if state.scale is None:
+            return state
+        places = RewardScale.places(self._everywhere, self._carried)
+        return replace(state, scale=jax.device_put(state.scale, places))
 
     def cut(self) -> None:
         """Let all environments start over in the next iteration."""
@@ -253,7 +257,7 @@ class HostLoop:
         if self._groups is None:
             self._groups = self._start(state.key)
             if state.scale is not None:
-                sums = jnp.zeros_like(state.scale.sums)
+                sums = jax.device_put(jnp.zeros_like(state.scale.sums), self._carried)
                 state = replace(state, scale=replace(state.scale, sums=sums))
         return state, self._groups
 
