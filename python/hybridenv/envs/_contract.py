@@ -277,7 +277,7 @@ class KeyedChance(ChanceEnvironment[State, Params]):
     def score(self, reward: Array) -> Array:
         """Say how much of rewards counts as score, where the environment does."""
         score = getattr(self._env, "score", None)
-        return reward if score is None else score(reward)
+        return score(reward) if callable(score) else reward
 
     def observe(self, state: State, params: Params) -> Any:
         """Look at a state."""
