@@ -76,7 +76,7 @@ def test_thousands_of_new_battles(source: str, battles: int, oracle: Oracle) -> 
 
 
 def test_what_showdown_cannot_finish_is_counted_apart(oracle: Oracle) -> None:
-    """Choosing "fight" for a Pokémon that copied fewer moves than the slot its side chose last."""
+    """Transform in the fourth slot copied three moves, and its user is asleep in the next turn."""
     result = check(Chunk("movesets", FAILING - 1, 3), oracle)
     assert (result.battles, result.exact, result.differences) == (3, 2, [])
     [failed] = result.unfinished
