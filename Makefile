@@ -69,7 +69,7 @@ test-slow: $(BUILT) $(PLAYED) ## Python tests that take minutes: a million steps
 showdown: $(PLAYED) ## Install the pinned Pokémon Showdown, the oracle of battles (needs npm; tests skip without it)
 
 .PHONY: pokemon-parity
-pokemon-parity: $(BUILT) $(PLAYED) ## Play 12,500 new Pokémon battles beside Showdown, every number compared (half an hour)
+pokemon-parity: $(BUILT) $(PLAYED) ## Play 21,500 new Pokémon battles beside Showdown, every number compared (a quarter of an hour)
 	$(BIN)/python -m tests.envs.pokemon.parity --output bench/results/pokemon_parity.json
 
 .PHONY: test-wheel

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
-from tests.envs.walks import LENGTH, Plain, Walk
+from tests.envs.walks import LENGTH, Plain, Shown, Walk
 
 from hybridenv.envs import AutoReset, Batch, EpisodeStatistics, TimeLimit, check_env
 from hybridenv.errors import ArgumentError, ConformanceError
@@ -52,6 +52,10 @@ FLAWS = {
     "legal actions of another number": "legal",
     "legal actions of numbers": "legal",
     "legal actions of a box": "legal",
+    "shows legal actions without any": "legal",
+    "shows legal actions in too short vectors": "legal",
+    "score of another kind": "score",
+    "score of many together": "score",
 }
 """Flaws of a walk, and the rule that must catch each."""
 
@@ -69,7 +73,7 @@ RULES = {
         "keys",
     ),
     *("legal", "observe", "params", "pure", "recompilation", "reset", "restart", "scan", "spaces"),
-    *("state", "step", "vmap"),
+    *("score", "state", "step", "vmap"),
 }
 
 
@@ -99,9 +103,17 @@ def test_a_plain_environment_passes() -> None:
     assert report.restarts >= 3
 
 
-def test_wrapped_environments_pass() -> None:
-    report = check_env(TimeLimit(EpisodeStatistics(Walk()), LENGTH - 3))
-    assert report.restarts >= 3
+@pytest.mark.parametrize("env", [Walk(), Shown()])
+def test_wrapped_environments_pass(env: Walk) -> None:
+    wrapped = TimeLimit(EpisodeStatistics(env), LENGTH - 3)
+    assert check_env(wrapped).restarts >= 3
+    assert wrapped.shows_legal_actions == isinstance(env, Shown)
+    assert wrapped.score(jnp.float32(1.5)) == (1 if isinstance(env, Shown) else 1.5)
+
+
+def test_what_is_shown_has_to_be_what_is_legal() -> None:
+    with pytest.raises(ConformanceError, match=r"^legal: shows_legal_actions is true, but"):
+        check_env(Shown("shows other legal actions"))
 
 
 @pytest.mark.parametrize("wrapped", [AutoReset(Walk()), Batch(Walk(), 2)])

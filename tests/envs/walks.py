@@ -209,7 +209,41 @@ class Walk(ChanceEnvironment[Any, Any]):
                 return jnp.ones(3)
             case "legal actions of a box":
                 return jnp.ones(1, jnp.bool_)
+            case "shows legal actions without any":
+                return None
         return (jnp.arange(3) != 0) | (state.place > -9)
+
+    @property
+    def shows_legal_actions(self) -> bool:
+        return self.flaw.startswith("shows")
+
+    def score(self, reward: Any) -> Any:
+        match self.flaw:
+            case "score of another kind":
+                return jnp.round(reward).astype(jnp.int32)
+            case "score of many together":
+                return reward - reward.mean() if reward.ndim else reward
+        return super().score(reward)
+
+
+class Shown(Walk):
+    """Begins its observations with what is legal, and counts whole steps to the right."""
+
+    shows_legal_actions = True
+
+    def observation_space(self, params: Any) -> Any:
+        return Box(-999, 999, (5,))
+
+    def legal_actions(self, state: Any, params: Any) -> Any:
+        return (jnp.arange(3) != 0) | (state.place > 0)
+
+    def observe(self, state: Any, params: Any) -> Any:
+        legal = self.legal_actions(state, params).astype(jnp.float32)
+        wrong = self.flaw == "shows other legal actions"
+        return jnp.concatenate((1 - legal if wrong else legal, super().observe(state, params)))
+
+    def score(self, reward: Any) -> Any:
+        return jnp.trunc(reward)
 
 
 class Plain:

@@ -66,6 +66,54 @@ class Signs:
         return self.observe(after, params), after, reward, over & ~odd, over & odd, {}
 
 
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Nothing:
+    """No parameters, as `check_env` wants them."""
+
+
+class Doors:
+    """Shows which of three doors are open; going through a closed one pays best, but is wrong.
+
+    So whoever may choose a closed one learns to, and the score counts how often that was done.
+
+    Args:
+        shown: Whether the environment says that it shows what is legal.
+    """
+
+    name = "doors"
+    default_params = Nothing()
+
+    def __init__(self, shown: bool) -> None:
+        self.shows_legal_actions = shown
+
+    def score(self, reward: Array) -> Array:
+        return jnp.floor(reward)
+
+    def observation_space(self, params: Nothing) -> Box:
+        return Box(0, 8, (4,))
+
+    def action_space(self, params: Nothing) -> Discrete:
+        return Discrete(3)
+
+    def legal_actions(self, state: Spot, params: Nothing) -> Array:
+        return jnp.arange(3) != state.goal
+
+    def observe(self, state: Spot, params: Nothing) -> Array:
+        return jnp.append(self.legal_actions(state, params), state.t).astype(jnp.float32)
+
+    def reset(self, key: Array, params: Nothing) -> tuple[Array, Spot]:
+        state = Spot(jnp.int32(0), jax.random.randint(key, (), 0, 3))
+        return self.observe(state, params), state
+
+    def step(
+        self, key: Array, state: Spot, action: Array, params: Nothing
+    ) -> tuple[Array, Spot, Array, Array, Array, dict[str, Any]]:
+        reward = jnp.where(action == state.goal, 1.0, 0.25 * action)
+        after = Spot(state.t + 1, jax.random.randint(key, (), 0, 3))
+        return self.observe(after, params), after, reward, after.t >= 8, jnp.bool_(False), {}
+
+
 class HostSigns(VectorEnv[Any, Any, Any]):
     """A counter in NumPy: shows its steps, pays them, and is cut off after `length` of them."""
 

@@ -48,7 +48,7 @@ def test_a_rollout_holds_what_happened(mode: AutoresetMode, network: str) -> Non
     assert np.array_equal(data.restart[:, 7], begins)
     paid = [1, 2, 3, 0, 1, 2, 3] if wasted else [1, 2, 3, 1, 2, 3, 1]
     assert np.array_equal(data.reward[:, 0], np.float32(paid))
-    assert sums == {"count": 16.0, "total": 96.0, "length": 48.0}
+    assert sums == {"count": 16.0, "total": 96.0, "score": 96.0, "length": 48.0}
     assert not data.terminated.any()
 
     # The value that follows a cut is that of the observation that it led to, (3, first sign).

@@ -1,4 +1,4 @@
-"""What is learned: Pong, in a short version and in full."""
+"""What is learned: Pong and running in a short version and in full, and battles in full."""
 
 from __future__ import annotations
 
@@ -84,3 +84,23 @@ def test_the_embedded_game_is_learned() -> None:
         envs.close()
         means.append(found.returns.mean())
     assert means[1] > 1.5 * means[0] > 1
+
+
+def least(wins: int, n: int, z: float = 1.96) -> float:
+    """Return the lower bound of Wilson's 95 % interval of a share."""
+    share, spread = wins / n, z * z / n
+    half = z * np.sqrt(share * (1 - share) / n + spread / n / 4)
+    return float((share + spread / 2 - half) / (1 + spread))
+
+
+@pytest.mark.slow
+def test_the_preset_learns_to_win() -> None:
+    """A fifth of its steps, with any teams: hardly a battle is lost to chance, and half are won."""
+    config = Config.of("pokemon", {"steps": 8_000_000})
+    result = train(config)
+    for opponent, wanted in (("random", 0.95), ("max_damage", 0.5)):
+        env, params = make("pokemon", opponent=opponent)
+        games = evaluate(
+            env, params, result.policy, result.params, episodes=1_000, greedy=False, seed=1
+        )
+        assert least(int((games.scores > 0).sum()), 1_000) > wanted

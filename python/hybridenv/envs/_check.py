@@ -93,6 +93,7 @@ def check_env(
     checker.check_jit()
     checker.check_vmap()
     checker.check_draws()
+    checker.check_score()
     checker.check_keys(keys_matter)
     checker.check_episodes(episodes, max_steps)
     checker.check_purity()
@@ -225,6 +226,19 @@ class _Checker:
         plain = env.step(key, start[1], action, params)
         self.exact(step, plain, "draws", "step and step_with of its draws")
 
+    def check_score(self) -> None:
+        """The score of a reward is a number like it, and that of many is each one's."""
+        score = self.lifted.score
+        rewards = [step[2] for step in self.first[1:]]
+        alone = [self.call("score", score, reward) for reward in rewards]
+        for value in alone:
+            found = describe(value)
+            self.demand(
+                found == "float32[]", "score", f"of a reward is {found}, expected float32[]"
+            )
+        together = self.call("score", jax.jit(score), jnp.stack(rewards))
+        self.same(together, stack(alone), "score", "scores of several rewards and of each")
+
     def check_keys(self, demanded: bool) -> None:
         """Other keys bring something else."""
         keys = jax.random.split(self.keys[1], GAMES)
@@ -295,6 +309,7 @@ class _Checker:
         self.exact(obs[~ended], final[~ended], "autoreset", "final_obs and obs within an episode")
         self._check_inside(obs)
         self._check_inside(final)
+        self._check_shown(obs[:-1], None if legal is None else legal[1:])
         self.demand(
             bool(np.isfinite(reward).all()), "finite", "a reward is infinite or not a number"
         )
@@ -400,6 +415,29 @@ class _Checker:
             kinds(legal).get("") == expected,
             "legal",
             f"legal_actions is {describe(legal)}, expected {expected} for {self.actions}",
+        )
+
+    def _check_shown(self, obs: Any, legal: Any) -> None:
+        """Observations [..., n] begin with the legal actions, where the environment says so."""
+        if not self.lifted.shows_legal_actions:
+            return
+        self.demand(
+            legal is not None, "legal", "shows_legal_actions is true, but there is nothing to show"
+        )
+        shape = self.observations.shape
+        self.demand(
+            len(shape) == 1 and shape[0] >= legal.shape[-1],
+            "legal",
+            f"shows_legal_actions is true for observations {self.observations}, expected vectors "
+            f"of at least {legal.shape[-1]} entries",
+        )
+        head = obs[..., : legal.shape[-1]]
+        wrong = (head != legal).any(axis=-1)
+        self.demand(
+            not wrong.any(),
+            "legal",
+            "shows_legal_actions is true, but an observation begins with "
+            f"{head[wrong][:1]} where legal_actions is {legal[wrong][:1]}",
         )
 
     # -- calls ---------------------------------------------------------------------------------

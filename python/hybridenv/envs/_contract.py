@@ -32,9 +32,10 @@ class Environment(Protocol[State, Params]):
     (`jax.random.key`). Episodes do not begin anew by themselves: see `AutoReset`. What `step`
     returns for an episode that has ended is up to the environment.
 
-    An environment may also have `legal_actions(state, params)`, see `ChanceEnvironment`, and
-    `render(state, params)`, which draws one game outside of JAX (uint8[h, w, 3]), with
-    `render_fps`, how many such pictures make a second of a film.
+    An environment may also have `legal_actions(state, params)`, `shows_legal_actions` and
+    `score(reward)`, see `ChanceEnvironment`, and `render(state, params)`, which draws one game
+    outside of JAX (uint8[h, w, 3]), with `render_fps`, how many such pictures make a second of a
+    film.
     """
 
     @property
@@ -167,6 +168,27 @@ class ChanceEnvironment(ABC, Generic[State, Params]):
         return None
 
     @property
+    def shows_legal_actions(self) -> bool:
+        """Whether observations begin with `legal_actions`, so that policies can choose by them.
+
+        They are vectors then, whose first n entries are 1 where an action is allowed and 0
+        elsewhere, at least until the episode has ended.
+        """
+        return False
+
+    def score(self, reward: Array) -> Array:
+        """Say how much of rewards counts as score, which training reports beside returns.
+
+        Args:
+            reward: float32[...], rewards of steps.
+
+        Returns:
+            float32[...], of each reward by itself: all of it, unless an environment also pays for
+            what is no point yet.
+        """
+        return reward
+
+    @property
     def unwrapped(self) -> Any:
         """The environment inside of all wrappers."""
         return self
@@ -246,6 +268,16 @@ class KeyedChance(ChanceEnvironment[State, Params]):
         """Say which actions are allowed, where the environment does."""
         legal = getattr(self._env, "legal_actions", None)
         return None if legal is None else legal(state, params)
+
+    @property
+    def shows_legal_actions(self) -> bool:
+        """Whether observations begin with them, where the environment says so."""
+        return bool(getattr(self._env, "shows_legal_actions", False))
+
+    def score(self, reward: Array) -> Array:
+        """Say how much of rewards counts as score, where the environment does."""
+        score = getattr(self._env, "score", None)
+        return score(reward) if callable(score) else reward
 
     def observe(self, state: State, params: Params) -> Any:
         """Look at a state."""

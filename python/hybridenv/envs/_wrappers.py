@@ -82,6 +82,15 @@ class Wrapper(ChanceEnvironment[State, Params]):
         """Say which actions are allowed."""
         return self.env.legal_actions(state, params)
 
+    @property
+    def shows_legal_actions(self) -> bool:
+        """Whether observations begin with them; no longer so where a wrapper changes them."""
+        return self.env.shows_legal_actions
+
+    def score(self, reward: Array) -> Array:
+        """Say how much of rewards counts as score."""
+        return self.env.score(reward)
+
     def observe(self, state: State, params: Params) -> Any:
         """Look at a state."""
         return self.env.observe(state, params)

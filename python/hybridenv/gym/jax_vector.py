@@ -191,6 +191,15 @@ class JaxVectorEnv(VectorEnv[NDArray[Any], NDArray[Any], NDArray[Any]]):
             obs = np.array(self._obs)
         return obs, reward, terminated, truncated, info | self._legal()
 
+    @property
+    def shows_legal_actions(self) -> bool:
+        """Whether observations begin with the mask, see `ChanceEnvironment`."""
+        return self.env.shows_legal_actions
+
+    def score(self, reward: NDArray[Any]) -> NDArray[Any]:
+        """Say how much of rewards [n] counts as score, see `ChanceEnvironment`."""
+        return np.asarray(self.env.score(jnp.asarray(reward)))
+
     def render(self) -> tuple[NDArray[np.uint8], ...] | None:
         """Show the games.
 

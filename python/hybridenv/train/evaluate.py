@@ -14,7 +14,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from hybridenv.envs import Batch, ChanceEnvironment, Environment
-from hybridenv.train.games import clipped, score
+from hybridenv.train.games import clipped, vector_score
 from hybridenv.train.networks import Carry, Params, Policy
 
 Floats = NDArray[np.float32]
@@ -26,7 +26,7 @@ class Evaluation:
 
     Attributes:
         returns: Sums of rewards.
-        scores: Sums of points, see `hybridenv.train.games.score`.
+        scores: Sums of points, see `hybridenv.envs.ChanceEnvironment.score`.
         lengths: Steps; an episode that did not end counts `max_steps`.
     """
 
@@ -69,7 +69,6 @@ def evaluate(
         Return, score and length of each episode.
     """
     games = Batch(env, episodes)
-    points = score(env.name)
 
     def going(now: tuple[Any, ...]) -> Array:
         return jnp.any(now[-1]) & (now[-2] < max_steps)
@@ -81,7 +80,7 @@ def evaluate(
         obs, state, reward, terminated, truncated, _ = games.step(
             key_env, state, action, env_params
         )
-        gains = jnp.stack([reward, points(reward), jnp.ones(episodes)])
+        gains = jnp.stack([reward, games.score(reward), jnp.ones(episodes)])
         sums = sums + jnp.where(alive, gains, 0)
         return obs, state, carry, key, sums, t + 1, alive & ~(terminated | truncated)
 
@@ -121,7 +120,7 @@ def evaluate_vector(
         on_step: Called after every step, for instance to take a picture.
 
     Returns:
-        Return, score (the same here) and length of each episode.
+        Return, score (the same where the environments have no `score`) and length of each episode.
     """
 
     @jax.jit
@@ -131,19 +130,21 @@ def evaluate_vector(
     n = env.num_envs
     key, carry = jax.random.key(seed), policy.initial(n)
     obs, _ = env.reset(seed=seed)
-    returns, lengths, alive = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
+    points = vector_score(env)
+    returns, scores, lengths = np.zeros((3, n))
+    alive = np.ones(n, np.bool_)
     for t in range(max_steps):
         action, carry = choose(jax.random.fold_in(key, t), obs, carry)
         obs, reward, terminated, truncated, _ = env.step(np.asarray(action))
         returns += np.where(alive, reward, 0)
+        scores += np.where(alive, points(reward), 0)
         lengths += alive
         alive &= ~(terminated | truncated)
         if on_step is not None:
             on_step()
         if not alive.any():
             break
-    total = returns.astype(np.float32)
-    return Evaluation(total, total, lengths.astype(np.float32))
+    return Evaluation(*(sums.astype(np.float32) for sums in (returns, scores, lengths)))
 
 
 def _act(

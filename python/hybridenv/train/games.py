@@ -1,4 +1,4 @@
-"""What a trainer needs to know: its devices, and an environment's specs and what its score is."""
+"""What a trainer needs to know: its devices, and what an environment says of itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.vector import VectorEnv
 from jax import Array
+from numpy.typing import NDArray
 
 from hybridenv.envs import Box, Discrete
 from hybridenv.errors import ConfigError
@@ -31,16 +33,20 @@ def chosen_devices(config: Config) -> list[jax.Device]:
     return found[: config.devices or None]
 
 
-def specs(observations: Any, actions: Any, name: str) -> tuple[ObsSpec, ActionSpec]:
+def specs(
+    observations: Any, actions: Any, name: str, *, shown: bool = False
+) -> tuple[ObsSpec, ActionSpec]:
     """Return what a network needs to know of an environment's spaces.
 
     Args:
         observations: The space of one observation, of `hybridenv.envs` or of Gymnasium.
         actions: The space of one action, likewise.
         name: Name of the environment, for messages.
+        shown: Whether observations begin with the legal actions, see
+            `hybridenv.envs.ChanceEnvironment.shows_legal_actions`.
 
     Raises:
-        ConfigError: No network here fits such a space.
+        ConfigError: No network here fits such a space, or it has no room for what is shown.
     """
     shape, dtype = tuple(observations.shape or ()), np.dtype(observations.dtype or np.object_)
     if not shape or (dtype != np.uint8 and not np.issubdtype(dtype, np.floating)):
@@ -53,7 +59,12 @@ def specs(observations: Any, actions: Any, name: str) -> tuple[ObsSpec, ActionSp
     if isinstance(actions, Discrete) or (type(actions).__name__ == "Discrete" and size):
         if getattr(actions, "start", 0) != 0:
             raise ConfigError(f"{name}: got actions {actions}, expected them to start at 0")
-        return obs, ActionSpec(int(actions.n), shown=name in _SHOWN)
+        if shown and (len(shape) != 1 or shape[0] < actions.n):
+            raise ConfigError(
+                f"{name}: got observations {observations}, expected vectors that begin with the "
+                f"{actions.n} legal actions, as shows_legal_actions says"
+            )
+        return obs, ActionSpec(int(actions.n), shown=shown)
     bounded = isinstance(actions, Box) or type(actions).__name__ == "Box"
     if bounded and len(actions.shape) == 1 and np.issubdtype(actions.dtype, np.floating):
         low, high_ = (tuple(map(float, bound)) for bound in (actions.low, actions.high))
@@ -63,21 +74,23 @@ def specs(observations: Any, actions: Any, name: str) -> tuple[ObsSpec, ActionSp
     )
 
 
-_SHOWN = frozenset(("pokemon", "hybridenv/Pokemon-v0"))
-"""Environments whose observations begin with which actions are legal, see `ActionSpec.shown`."""
+def vector_score(envs: VectorEnv[Any, Any, Any]) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return what turns rewards [n] of environments of the host into their score.
+
+    Those that have no `score(reward)` of their own are scored by what they pay.
+    """
+    own = getattr(envs.unwrapped, "score", None)
+    return own if callable(own) else lambda reward: reward
 
 
-def _points(reward: Array) -> Array:
-    """Pong's points: rewards of 1 and -1, without the 0.1 for touching the ball."""
-    return jnp.trunc(reward)
+def vector_shows(envs: VectorEnv[Any, Any, Any]) -> bool:
+    """Return whether environments of the host say that they show the legal actions.
 
-
-_SCORES: dict[str, Callable[[Array], Array]] = {"pokemon": jnp.round, "pong": _points}
-
-
-def score(name: str) -> Callable[[Array], Array]:
-    """Return what turns rewards of an environment into its score; often they are the same."""
-    return _SCORES.get(name, lambda reward: reward)
+    Where a wrapper made other observations of theirs, nobody knows.
+    """
+    inner = envs.unwrapped
+    same = bool(envs.single_observation_space == inner.single_observation_space)
+    return same and bool(getattr(inner, "shows_legal_actions", False))
 
 
 def clipped(action: Array, spec: ActionSpec) -> Array:

@@ -28,7 +28,7 @@ from hybridenv.envs import compiler_options
 from hybridenv.errors import ConfigError
 from hybridenv.train import losses
 from hybridenv.train.config import Config
-from hybridenv.train.games import chosen_devices, clipped, specs
+from hybridenv.train.games import chosen_devices, clipped, specs, vector_score, vector_shows
 from hybridenv.train.learner import Batch, Learner, OptState
 from hybridenv.train.networks import Carry, ObsSpec, Params, build, emptied
 from hybridenv.train.normalize import RewardScale
@@ -77,7 +77,9 @@ class _Group:
     restart: NDArray[np.bool_]
     resetting: NDArray[np.bool_]
     carry: Carry
+    points: Callable[[NDArray[Any]], NDArray[Any]]
     total: NDArray[np.float64]
+    score: NDArray[np.float64]
     length: NDArray[np.int64]
 
 
@@ -157,6 +159,7 @@ class HostLoop:
             self._envs[0].single_observation_space,
             self._envs[0].single_action_space,
             config.env,
+            shown=vector_shows(self._envs[0]),
         )
         self.policy, self.make_params = build(obs, action, config)
         self._learner = Learner(self.policy, config, len(self.devices), AXIS)
@@ -277,7 +280,9 @@ class HostLoop:
                     restart=np.ones(size, np.bool_),
                     resetting=np.zeros(size, np.bool_),
                     carry=self.policy.initial(size),
+                    points=vector_score(env),
                     total=np.zeros(size),
+                    score=np.zeros(size),
                     length=np.zeros(size, np.int64),
                 )
             )
@@ -311,7 +316,7 @@ class HostLoop:
             "episodes": count,
             "return": sums["total"] / count if count else np.nan,
             "length": sums["length"] / count if count else np.nan,
-            "score": sums["total"] / count if count else np.nan,
+            "score": sums["score"] / count if count else np.nan,
             "reward": float(data.reward.mean()),
         }
         return state, metrics | mean
@@ -324,7 +329,7 @@ class HostLoop:
         noises = np.asarray(self._noise(key))
         shape = (action.size,) if action.continuous else ()
         data = _Rollout(c.horizon, c.n_envs, self.policy.obs, shape)
-        sums = {"count": 0.0, "total": 0.0, "length": 0.0}
+        sums = {"count": 0.0, "total": 0.0, "score": 0.0, "length": 0.0}
         pending: list[Callable[[], Any] | None] = [None] * len(groups)
         for t in range(c.horizon):
             for i, group in enumerate(groups):
@@ -401,12 +406,15 @@ class HostLoop:
         data.ended[t, rows] = over
         data.next_value[t, rows] = np.nan
         group.total += np.where(group.resetting, 0, reward)
+        group.score += np.where(group.resetting, 0, group.points(reward))
         group.length += ~group.resetting
         if over.any():
             sums["count"] += int(over.sum())
             sums["total"] += float(group.total[over].sum())
+            sums["score"] += float(group.score[over].sum())
             sums["length"] += float(group.length[over].sum())
             group.total[over] = 0
+            group.score[over] = 0
             group.length[over] = 0
         if self._mode is AutoresetMode.SAME_STEP:
             if (truncated & ~terminated).any():

@@ -29,7 +29,7 @@ from hybridenv.envs import (
 )
 from hybridenv.train import losses
 from hybridenv.train.config import Config
-from hybridenv.train.games import chosen_devices, clipped, score, specs
+from hybridenv.train.games import chosen_devices, clipped, specs
 from hybridenv.train.learner import Batch as Data
 from hybridenv.train.learner import Learner, OptState
 from hybridenv.train.networks import Carry, Params, build, emptied
@@ -155,13 +155,15 @@ class Program:
         self.devices = devices or chosen_devices(config)
         config.check_division(len(self.devices))
         self.config = config
-        obs, action = specs(
-            env.observation_space(env_params), env.action_space(env_params), env.name
-        )
-        self.policy, self.make_params = build(obs, action, config)
-        self._score = score(env.name)
         self._local = config.n_envs // len(self.devices)
         self._env = Batch(AutoReset(env), self._local)
+        obs, action = specs(
+            env.observation_space(env_params),
+            env.action_space(env_params),
+            env.name,
+            shown=self._env.shows_legal_actions,
+        )
+        self.policy, self.make_params = build(obs, action, config)
         self._env_params = env_params
         self.learner = Learner(self.policy, config, len(self.devices), AXIS)
         self._mesh = Mesh(np.asarray(self.devices), (AXIS,))
@@ -299,7 +301,7 @@ class Program:
             running = Episodes(
                 now.running.total + reward,
                 now.running.length + 1,
-                now.running.score + self._score(reward),
+                now.running.score + self._env.score(reward),
                 now.running.count + 1,
             )
             one = replace(running, count=jnp.ones(n))

@@ -86,6 +86,8 @@ class Result:
         compared: Columns that were compared; ``generator`` is one of them.
         missing: Columns of the schema that the engine does not have.
         differences: The first difference of each battle that is not exact.
+        unfinished: Battles that Showdown itself could not finish, though equal until then: the step
+            that it failed to play, and what it said.
     """
 
     battles: int = 0
@@ -93,16 +95,20 @@ class Result:
     compared: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     differences: list[Difference] = field(default_factory=list)
+    unfinished: list[Difference] = field(default_factory=list)
 
     @property
     def exact(self) -> int:
-        """Battles without any difference."""
-        return self.battles - len(self.differences)
+        """Battles without any difference, to their end."""
+        return self.battles - len(self.differences) - len(self.unfinished)
 
     def __str__(self) -> str:
         lines = [f"{self.exact} of {self.battles} battles exact, {self.steps} steps"]
         if self.missing:
             lines.append(f"not compared: {', '.join(self.missing)}")
+        if self.unfinished:
+            lines.append(f"{len(self.unfinished)} equal until Showdown itself failed:")
+            lines += map(str, self.unfinished[:20])
         return "\n".join([*lines, *map(str, self.differences[:20])])
 
     def __add__(self, other: Result) -> Result:
@@ -114,6 +120,7 @@ class Result:
             other.compared,
             other.missing,
             self.differences + other.differences,
+            self.unfinished + other.unfinished,
         )
 
 
@@ -176,6 +183,11 @@ class Comparison:
             ("generator", *(name for name in self._names if name not in missing)),
             missing,
             [self._first[number] for number in sorted(self._first)],
+            [
+                Difference(trace.name, trace.steps + 1, f"Showdown failed: {trace.failed}")
+                for number, trace in enumerate(traces)
+                if trace.failed and number not in self._first
+            ],
         )
 
     def _compare(self, row: int) -> None:

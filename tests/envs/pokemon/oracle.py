@@ -73,7 +73,11 @@ class Oracle:
         return answer
 
     def play(self, name: str, **battle: Any) -> Trace:
-        """Play one battle; see `tracer.js` for what a battle is made of."""
+        """Play one battle; see `playRequest` in `play.js` for what a battle is made of.
+
+        Raises:
+            OracleFailedError: It was refused, or Showdown failed and nobody asked for `partial`.
+        """
         return trace_of(name, self.ask("play", **battle))
 
     def replay(self, name: str, text: str) -> Trace:
@@ -133,4 +137,5 @@ def trace_of(name: str, answer: Mapping[str, Any]) -> Trace:
             thresholds.astype(bool),
             values,
         ),
+        answer["failed"] or "",
     )

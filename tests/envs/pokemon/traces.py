@@ -96,6 +96,7 @@ class Trace:
         rows: int32[steps + 1, width], everything at the first request and after each step.
         states: uint64[steps + 1], the generator at each row.
         draws: What was drawn.
+        failed: What Showdown said where it could not play on after the last row; empty otherwise.
     """
 
     name: str
@@ -106,6 +107,7 @@ class Trace:
     rows: npt.NDArray[np.int32]
     states: npt.NDArray[np.uint64]
     draws: Draws
+    failed: str = ""
 
     @property
     def steps(self) -> int:
@@ -138,13 +140,16 @@ def write(path: Path, traces: Sequence[Trace]) -> None:
         traces: The battles.
 
     Raises:
-        TraceError: A generator is not where the draws lead, so that it could not be left out.
+        TraceError: A generator is not where the draws lead, so that it could not be left out; or
+            Showdown failed in a battle.
     """
     schema = load_schema()
     for trace in traces:
         draws = trace.draws
         if trace.seed is None:
             raise TraceError(f"{trace.name}: its generator is not that of generation 5")
+        if trace.failed:
+            raise TraceError(f"{trace.name}: Showdown failed in it: {trace.failed}")
         states, values = values_of(
             trace.seed, draws.counts, draws.arguments, draws.ranges, draws.thresholds
         )

@@ -119,6 +119,15 @@ class PokemonEnv(ChanceEnvironment[State, PokemonParams]):
         return "pokemon"
 
     @property
+    def shows_legal_actions(self) -> bool:
+        """True: the first ten entries, see `observe.vector`."""
+        return True
+
+    def score(self, reward: Array) -> Array:
+        """Count battles won less battles lost, without what hit points pay."""
+        return jnp.round(reward)
+
+    @property
     def default_params(self) -> PokemonParams:
         """Teams of Showdown's random battles for both."""
         return _random_battles()

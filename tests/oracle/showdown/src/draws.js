@@ -1,5 +1,6 @@
 /** Everything a battle draws from its generator, each draw with the name of the site that made it. */
 
+import {UnknownError} from './errors.js';
 import {SITES} from './schema.js';
 
 /** What an event handler draws, by the effect, the event and, where it draws twice, the kind of draw. */
@@ -62,6 +63,11 @@ export class DrawLog {
 		return this.numbers.length / 5;
 	}
 
+	/** Forget all draws but the first. */
+	cut(length) {
+		this.numbers.length = 5 * length;
+	}
+
 	/** Remember while a method runs that it does. */
 	follow(object, method, name) {
 		const original = object[method];
@@ -105,7 +111,7 @@ export class DrawLog {
 		const site = this.site(first);
 		const number = SITES.get(site);
 		if (number === undefined) {
-			throw new Error(`draw site "${site}" (${this.frames.join(' > ')}) is not in schema.json`);
+			throw new UnknownError(`draw site "${site}" (${this.frames.join(' > ')}) is not in schema.json`);
 		}
 		const chance = this.threshold !== null;
 		// A shuffle draws from the whole list; what matters is the place among those that tie.

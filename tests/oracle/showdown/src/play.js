@@ -2,7 +2,7 @@
 
 import {actionOf, choiceOf, legalActions} from './choices.js';
 import {DrawLog} from './draws.js';
-import {OracleError} from './errors.js';
+import {OracleError, UnknownError} from './errors.js';
 import {checkedSeed, derivedSeed, seedBits} from './seeds.js';
 import {Battle, PRNG} from './showdown.js';
 import {Reader} from './state.js';
@@ -38,20 +38,48 @@ function prepare(seed, teams) {
 }
 
 /**
+ * Hand what both players chose to a battle, which then plays on.
+ * @param {object} battle A Showdown battle.
+ * @param {number[]} chosen An action for each player, -1 for who waits.
+ * @param {number} step For messages.
+ * @returns {?Error} The error of Showdown's own by which the battle cannot go on, if any.
+ * @throws {OracleError} A choice is not legal.
+ */
+function advance(battle, chosen, step) {
+	for (const [player, action] of chosen.entries()) {
+		if (action < 0) continue;
+		let accepted;
+		try {
+			accepted = battle.choose(`p${player + 1}`, choiceOf(action));
+		} catch (error) {
+			if (error instanceof UnknownError) throw error;
+			return error;
+		}
+		if (!accepted) {
+			throw new OracleError(`p${player + 1}, step ${step}: ${choiceOf(action)}: ${battle.sides[player].choice.error}`);
+		}
+	}
+	return null;
+}
+
+/**
  * Play a battle.
  * @param {string} seed Of the battle's generator.
  * @param {object[][]} teams Sets for Showdown.
  * @param {(side: object, step: number) => ?number} choose Chooses an action for a side; null ends the trace.
+ * @param {boolean} partial Whether to return the battle so far where Showdown fails.
  * @returns {object} Numbers as arrays in base64: `teams`, `rows`, `actions`, `states` (of the generator
  *   at each row), `counts` (draws in the step that led to each row), `draws`; `seed` as a number, null for a seed of
- *   Showdown's newer generator; `inputLog` and `log`, Showdown's own records.
+ *   Showdown's newer generator; `inputLog` and `log`, Showdown's own records; `failed`, what Showdown said where it could
+ *   not play the step after the last row, otherwise null.
+ * @throws {Error} Showdown failed, and `partial` was not asked for.
  */
-export function play(seed, teams, choose) {
+export function play(seed, teams, choose, partial = false) {
 	const {battle, log} = prepare(seed, teams.map(team => team.map(set => ({...set}))));
 	const reader = new Reader(battle);
 	const header = reader.header();
 	const rows = [], actions = [], states = [], counts = [];
-	let before = 0;
+	let before = 0, failed = null;
 	const note = () => {
 		rows.push(reader.row());
 		states.push(seedBits(battle.prng.getSeed()));
@@ -65,10 +93,11 @@ export function play(seed, teams, choose) {
 		const waits = battle.sides.map(side => !side.requestState);
 		const chosen = battle.sides.map((side, player) => (waits[player] ? -1 : choose(side, step)));
 		if (chosen.includes(null)) break;
-		for (const [player, action] of chosen.entries()) {
-			if (action >= 0 && !battle.choose(`p${player + 1}`, choiceOf(action))) {
-				throw new OracleError(`p${player + 1}, step ${step}: ${choiceOf(action)}: ${battle.sides[player].choice.error}`);
-			}
+		failed = advance(battle, chosen, step);
+		if (failed !== null) {
+			if (!partial) throw failed;
+			log.cut(before);
+			break;
 		}
 		actions.push(chosen);
 		note();
@@ -86,17 +115,18 @@ export function play(seed, teams, choose) {
 		counts: base64(Int32Array.from(counts)),
 		draws: base64(Int32Array.from(log.numbers)),
 		log: battle.log,
+		failed: failed && String(failed),
 	};
 }
 
 /**
  * Play the battle that a request describes.
  * @param {object} request `teams` (see `makeTeams`), `number` of the battle or `seed`, and `choices`;
- *   without choices both players choose uniformly.
+ *   without choices both players choose uniformly. `partial` is that of `play`.
  */
-export function playRequest({teams, number = 0, seed, choices}) {
+export function playRequest({teams, number = 0, seed, choices, partial = false}) {
 	const start = seed === undefined ? derivedSeed(number, 'battle') : checkedSeed(seed);
 	const choose = choices ? scripted(choices) : uniform(derivedSeed(number, 'choices'));
 	const source = typeof teams === 'string' ? teams : 'written';
-	return {source, ...play(start, makeTeams(teams, number), choose)};
+	return {source, ...play(start, makeTeams(teams, number), choose, partial)};
 }
