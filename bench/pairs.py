@@ -135,7 +135,7 @@ def stopping_error(env: str, episodes: int) -> report.Record:
             mujoco.mj_setState(solved.model, solved.data, state, kind)
             action = plain.action_space.sample()
             errors.append(np.abs(plain.step(action)[0] - solved.step(action)[0]).max())
-    beyond = sum(error > PHYSICS_TOL["obs"] for error in errors)
+    beyond = int(sum(error > PHYSICS_TOL["obs"] for error in errors))
     return {"steps": len(errors), "largest": float(max(errors)), "beyond": beyond}
 
 
