@@ -1,16 +1,21 @@
 """What a user can get wrong gets a verdict or an error in words, never a traceback."""
 
+import shlex
+import sys
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium import spaces
+from hypothesis import strategies as st
 from tests.verify.cartpole import Cart
 from tests.verify.courier import Courier
-from tests.verify.sides import Counter, Counting, Endless
+from tests.verify.mutants import Balancing
+from tests.verify.sides import Counter, Counting, Endless, Raising, broken
 
 from hybridenv.errors import ArgumentError, NotEquivalentError
-from hybridenv.verify import Verdict, assert_equivalent, by_policy, replay, verify
+from hybridenv.verify import Property, Verdict, assert_equivalent, by_policy, replay, verify
 
 REFERENCE = "gym:CartPole-v1"
 SIDES = "tests.verify.sides"
@@ -27,6 +32,8 @@ SIDES = "tests.verify.sides"
         (f"{SIDES}:broken", "OSError: no such simulator"),
         ("hybridenv:chess/jax", "expected one of hybridenv:"),
         ("cmd:no-such-program", "cannot be started"),
+        ("cmd:", "cannot be started: got no words"),
+        ("cmd:'", "cannot be started: No closing quotation"),
         ("gymvec:CartPole-v1?num_envs=2", "closed to the candidate"),
     ],
 )
@@ -35,6 +42,35 @@ def test_a_target_that_cannot_be_made_is_an_error(candidate: str, words: str) ->
     assert report.verdict is Verdict.ERROR
     assert report.exit_code == 2
     assert words in report.reason
+
+
+def test_what_a_function_raises_is_an_error_on_either_side() -> None:
+    for sides in ((REFERENCE, broken), (broken, Cart)):
+        report = verify(*sides, levels=[0])
+        assert report.verdict is Verdict.ERROR
+        assert report.reason == "target 'broken': cannot be made: OSError: no such simulator"
+
+
+def test_spaces_that_are_none_are_an_error() -> None:
+    class Spaceless(Cart):
+        def __init__(self) -> None:
+            super().__init__()
+            self.action_space: Any = 2
+
+    report = verify(REFERENCE, Spaceless, levels=[0])
+    assert report.verdict is Verdict.ERROR
+    assert "got int for action_space, expected a gymnasium.Space" in report.reason
+
+
+@pytest.mark.parametrize("answer", ['{"error": "no licence"}', '{"offers": 3}'])
+def test_a_process_that_answers_with_something_else_is_an_error(answer: str) -> None:
+    spaces = '{"type": "Discrete", "n": 2}'
+    answer = answer.replace("{", f'{{"observation": {spaces}, "action": {spaces}, ', 1)
+    told = f"cmd:{sys.executable} -c {shlex.quote(f'input(); print({answer!r})')}"
+    for sides in ((REFERENCE, told), (told, Cart)):
+        report = verify(*sides, levels=[0])
+        assert report.verdict is Verdict.ERROR
+        assert "no licence" in report.reason or "got 3 for 'offers'" in report.reason
 
 
 def test_an_unknown_reference_is_an_error() -> None:
@@ -47,6 +83,14 @@ def test_a_candidate_that_hangs_is_ended() -> None:
     report = verify(REFERENCE, f"{SIDES}:Hanging", levels=[3], episodes=1, timeout=2)
     assert report.exit_code == 2
     assert "hangs: no answer to 'rollouts' within 2 seconds" in report.reason
+
+
+def test_a_process_that_hangs_is_ended_on_either_side() -> None:
+    told = f"cmd:{sys.executable} -c {shlex.quote('import time; time.sleep(60)')}"
+    for sides in ((REFERENCE, told), (told, Cart)):
+        report = verify(*sides, levels=[0], timeout=0.5)
+        assert report.verdict is Verdict.ERROR
+        assert "hangs: no answer to 'spaces' within 0.5 seconds" in report.reason
 
 
 def test_a_candidate_that_dies_is_told_from_one_that_differs() -> None:

@@ -8,7 +8,10 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
-from hybridenv.checks import whole
+import gymnasium
+import numpy as np
+
+from hybridenv.checks import real, whole
 from hybridenv.errors import ArgumentError, HybridEnvError, NotEquivalentError, TargetError
 from hybridenv.verify._actions import Policy, Source, by_policy, masked, scripted, uniform
 from hybridenv.verify._compare import Rules, first_difference
@@ -19,6 +22,11 @@ from hybridenv.verify._report import Report, judge, limits
 from hybridenv.verify._results import Chance, LevelResult, Status, Verdict
 from hybridenv.verify._target import Identity, Target
 from hybridenv.verify.adapters import adapt, resolve
+from hybridenv.verify.adapters._resolve import making
+from hybridenv.verify.levels.l0 import require_same_actions
+
+LONGEST_TIMEOUT = 1e6
+"""Seconds; the system waits no longer than some three weeks."""
 
 Side = Any
 """A text as for `resolve`, an environment as for `adapt`, or a function that makes one."""
@@ -82,7 +90,8 @@ def verify(
         shrink: Look for short examples, operations and actions where both sides differ.
         isolate: Run the candidate in a process that cannot import the reference's package. `None`
             does so where it is named by a text.
-        timeout: Seconds that an isolated candidate may take for one answer, such as an episode.
+        timeout: Seconds that an isolated candidate, or a `cmd:` target, may take for one answer,
+            such as an episode; up to a million.
         progress: Show bars on standard error.
 
     Returns:
@@ -197,12 +206,8 @@ def replay(
         raise NotEquivalentError(f"{_name(candidate)} differs from {_name(reference)} {found}")
 
 
-def typed(action: Any, target: Target) -> Any:
-    """Give an action that was written as plain data the type of its space."""
-    import gymnasium
-    import numpy as np
-
-    space = target.action_space
+def typed(action: Any, space: gymnasium.Space[Any]) -> Any:
+    """Give an action that was written as plain data the types of its space."""
     if isinstance(space, gymnasium.spaces.Discrete):
         return np.int64(action)
     if space.shape is not None and space.dtype is not None:
@@ -248,7 +253,7 @@ def both(
         TargetError: One cannot be made.
         ArgumentError: Isolation was asked for a candidate that has no name.
     """
-    with _closing(_make(reference)) as judge_:
+    with _closing(_make(reference, timeout)) as judge_:
         blocked: tuple[str, ...] | None = None
         named = isinstance(candidate, str)
         if isolate and not named:
@@ -259,12 +264,8 @@ def both(
         if named and isolate is not False and not candidate.startswith("cmd:"):
             blocked = modules_to_block(judge_.identity, candidate)
             made: Target = IsolatedTarget(candidate, blocked, timeout)
-        elif named and candidate.startswith("cmd:"):
-            from hybridenv.verify.adapters._process import ProcessTarget
-
-            made = ProcessTarget(candidate.partition(":")[2], Identity(candidate), timeout)
         else:
-            made = _make(candidate)
+            made = _make(candidate, timeout)
         with _closing(made) as judged:
             pair = Pair(judge_, judged, settings, (_name(reference), _name(candidate)))
             yield Made(pair, blocked)
@@ -331,7 +332,40 @@ def _wanted(level: int, levels: Sequence[int] | None) -> list[int]:
         return list(range(whole("level", level, 0, 4) + 1))
     if not levels:
         raise ArgumentError("levels: got none, expected some of 0 to 4")
-    return sorted({whole("levels", one, 0, 4) for one in levels})
+    return sorted({whole("levels", one, 0, 4) for one in some})
+
+
+def _rules(tol: Any, ignore: Any) -> Rules:
+    if tol is not None and not isinstance(tol, Mapping):
+        raise ArgumentError(f"tol: got {tol!r}, expected a dict such as {{'obs': 1e-4}}")
+    return Rules(dict(tol or {}), _several("ignore", ignore, "['info']"))
+
+
+def _policies(policies: Any) -> dict[str, Policy]:
+    if policies is not None and not isinstance(policies, Mapping):
+        kind = type(policies).__name__
+        raise ArgumentError(f"policies: got {kind}, expected a dict of policies by name")
+    for name, policy in (policies or {}).items():
+        if not isinstance(policy, Policy):
+            raise ArgumentError(
+                f"policies[{name!r}]: got {type(policy).__name__} without act(obs, key)"
+            )
+    return dict(policies or {})
+
+
+def _several(what: str, values: Any, example: str) -> tuple[Any, ...]:
+    """Read a sequence; a text is one value and no sequence of letters."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ArgumentError(f"{what}: got {values!r}, expected a list such as {example}")
+    return tuple(values)
+
+
+def _seconds(timeout: Any) -> float:
+    if not 0 < (seconds := real("timeout", timeout)) <= LONGEST_TIMEOUT:
+        raise ArgumentError(
+            f"timeout: got {timeout!r}, expected seconds above 0 and up to {LONGEST_TIMEOUT:,.0f}"
+        )
+    return seconds
 
 
 def _sources(
@@ -364,13 +398,18 @@ def _sources(
     return tuple(found)
 
 
-def _make(side: Side) -> Target:
+def _make(side: Side, timeout: float) -> Target:
+    if isinstance(side, str) and side.startswith("cmd:"):
+        from hybridenv.verify.adapters._process import ProcessTarget
+
+        return ProcessTarget(side.partition(":")[2], Identity(side), timeout)
     if isinstance(side, str):
         return resolve(side)
     if isinstance(side, Target):
         return side
     makes = isinstance(side, type) or (callable(side) and not hasattr(side, "reset"))
-    return adapt(side() if makes else side, _name(side))
+    with making(_name(side)):
+        return adapt(side() if makes else side, _name(side))
 
 
 def _name(side: Side) -> str:

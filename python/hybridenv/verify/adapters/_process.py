@@ -43,6 +43,9 @@ class ProcessTarget(Target):
         require_posix(f"target {identity.name!r}", "run it there, or name it as module:function")
         self.identity, self._timeout = identity, timeout
         try:
+            words = shlex.split(command)
+            if not words:
+                raise ValueError("got no words, expected a command")
             self._process = subprocess.Popen(  # noqa: S603  # the user's own command, no shell
                 shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE
             )
@@ -57,7 +60,12 @@ class ProcessTarget(Target):
             self.offers = frozenset(offer for offer in _OFFERS if offer in given)
         except BaseException:
             self.close()
+            if not isinstance(given, list):
+                raise self._odd("offers", given)
             raise
+        except RemoteError as error:
+            self.close()
+            raise TargetError(f"target {identity.name!r}: cannot be made: {error}") from error
 
     def reset(self, seed: int | None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
