@@ -205,6 +205,17 @@ def test_spaces_that_differ_end_it_at_once() -> None:
     assert "space" in report.reason
 
 
+def test_actions_of_another_space_are_not_played_without_level_0() -> None:
+    class Wider(Cart):
+        def __init__(self) -> None:
+            super().__init__()
+            self.action_space = spaces.Discrete(3)
+
+    report = verify(REFERENCE, Wider, levels=[3], episodes=2)
+    assert report.verdict is Verdict.ERROR
+    assert report.reason == "action spaces differ: reference Discrete(2), candidate Discrete(3)"
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -223,6 +234,22 @@ def test_spaces_that_differ_end_it_at_once() -> None:
         ({"alpha": 0.9}, "alpha: got 0.9"),
         ({"isolate": True}, "isolate: got a candidate"),
         ({"seeds": [-1]}, "seeds: got -1"),
+        ({"seeds": 17}, r"seeds: got 17, expected a list such as \[17, 18\]"),
+        ({"levels": 3}, "levels: got 3, expected a list"),
+        ({"tol": 0.1}, "tol: got 0.1, expected a dict"),
+        ({"tol": {3: 0.1}}, "got a tolerance for 3"),
+        ({"ignore": "info"}, "ignore: got 'info', expected a list"),
+        ({"ignore": [3]}, "ignore: got 3"),
+        ({"actions": "uniform"}, "actions: got 'uniform', expected a list"),
+        ({"properties": None}, "properties: got None, expected a list"),
+        ({"policies": [Balancing()]}, "policies: got list, expected a dict"),
+        ({"policies": {"none": 3}}, r"policies\['none'\]: got int without act"),
+        ({"timeout": 0}, "timeout: got 0, expected seconds above 0"),
+        ({"timeout": float("nan")}, "timeout: got nan"),
+        ({"timeout": 1e9}, "timeout: got 1000000000.0"),
+        ({"margin": float("nan")}, "margin: got nan"),
+        ({"margin": 0}, "margin: got 0, expected a number above 0"),
+        ({"margin": True}, "margin: got True"),
     ],
 )
 def test_settings_without_sense_are_refused(options: dict[str, Any], words: str) -> None:

@@ -1,7 +1,7 @@
 """`verify` and its relatives: make both sides, run the levels, write the report."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -104,10 +104,10 @@ def verify(
     wanted = _wanted(level, levels)
     settings = Settings(
         chance=chance,
-        rules=Rules(dict(tol or {}), tuple(ignore)),
+        rules=_rules(tol, ignore),
         seed=seed,
         episodes=episodes,
-        seeds=None if seeds is None else tuple(seeds),
+        seeds=None if seeds is None else _several("seeds", seeds, "[17, 18]"),
         max_steps=max_steps,
         examples=examples,
         shrink=shrink,
@@ -120,6 +120,10 @@ def verify(
         raise ArgumentError("margin: got none, expected one for level 4, fixed before you look")
     if 4 in wanted and not policies:
         raise ArgumentError("policies: got none, expected at least one for level 4")
+    named = _policies(policies)
+    actions = _several("actions", actions, "['uniform']")
+    properties = _several("properties", properties, "[Property(...)]")
+    timeout = _seconds(timeout)
     show = Progress() if progress else hidden()
     begin = time.perf_counter()
     run = _Run(settings, wanted, datetime.now(UTC).isoformat(timespec="seconds"))
@@ -127,9 +131,7 @@ def verify(
         try:
             with both(reference, candidate, settings, isolate=isolate, timeout=timeout) as made:
                 run.made = made
-                work = Work(
-                    _sources(actions, made.pair, wanted), tuple(properties), dict(policies or {})
-                )
+                work = Work(_sources(actions, made.pair, wanted), properties, named)
                 run.levels_of(made.pair, work, show)
         except TargetError as error:
             run.failure = error
@@ -195,10 +197,11 @@ def replay(
         NotEquivalentError: They differ; the message says where.
         TargetError: A side cannot be made or fails.
     """
-    rules = Rules(dict(tol or {}), tuple(ignore))
+    rules = _rules(tol, ignore)
+    actions = _several("actions", actions, "[0, 1]")
     settings = Settings(chance=chance, rules=rules, anchor=anchor, max_steps=max(1, len(actions)))
     with both(reference, candidate, settings, isolate=isolate) as made:
-        source = scripted([typed(action, made.pair.reference) for action in actions])
+        source = scripted([typed(action, made.pair.reference.action_space) for action in actions])
         play, ours = made.pair.lead(seed, source.start(seed), anchors=anchor)
         [theirs] = made.pair.follow([play])
         found = first_difference(ours, theirs, rules)
@@ -210,6 +213,10 @@ def typed(action: Any, space: gymnasium.Space[Any]) -> Any:
     """Give an action that was written as plain data the types of its space."""
     if isinstance(space, gymnasium.spaces.Discrete):
         return np.int64(action)
+    if isinstance(space, gymnasium.spaces.Dict):
+        return {key: typed(action[key], one) for key, one in space.spaces.items()}
+    if isinstance(space, gymnasium.spaces.Tuple):
+        return tuple(typed(part, one) for part, one in zip(action, space.spaces, strict=True))
     if space.shape is not None and space.dtype is not None:
         return np.asarray(action, space.dtype)
     return action
@@ -283,6 +290,8 @@ class _Run:
 
     def levels_of(self, pair: Pair, work: Work, show: Progress) -> None:
         """Run the levels, until one has shown that there is no point in the next."""
+        if 0 not in self.wanted:
+            require_same_actions(pair)
         for n in self.wanted:
             module = import_module(f"hybridenv.verify.levels.l{n}")
             begin = time.perf_counter()
@@ -330,7 +339,8 @@ def _hopeless(result: LevelResult) -> bool:
 def _wanted(level: int, levels: Sequence[int] | None) -> list[int]:
     if levels is None:
         return list(range(whole("level", level, 0, 4) + 1))
-    if not levels:
+    some = _several("levels", levels, "[0, 3]")
+    if not some:
         raise ArgumentError("levels: got none, expected some of 0 to 4")
     return sorted({whole("levels", one, 0, 4) for one in some})
 
