@@ -257,6 +257,27 @@ def test_settings_without_sense_are_refused(options: dict[str, Any], words: str)
         verify(Counter, Counting, **options)
 
 
+@pytest.mark.parametrize(
+    ("strategy", "words"),
+    [
+        (st.integers(), "'double': got 0 from its strategy, expected a tuple"),
+        (st.nothing(), "'double': its strategy: "),
+        (3, "'double': its strategy: "),
+    ],
+)
+def test_a_property_without_arguments_is_refused(strategy: Any, words: str) -> None:
+    double = Property("double", lambda x: 2 * x, lambda x: x + x, strategy)
+    with pytest.raises(ArgumentError, match=words):
+        verify(Counter, Counting, levels=[1], properties=[double], examples=5)
+
+
+def test_a_property_that_only_raises_shows_nothing() -> None:
+    double = Property("double", lambda: 2, lambda: 3, st.tuples(st.integers()))
+    report = verify(Counter, Counting, levels=[1], properties=[double], examples=5)
+    assert report.verdict is Verdict.NOT_SHOWN
+    assert "double: both sides raise in all of 5 examples" in report.reason
+
+
 def test_a_side_that_refuses_illegal_actions_is_only_given_legal_ones() -> None:
     class Strict(Courier):
         def step(self, action: Any) -> Any:
