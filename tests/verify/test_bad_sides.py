@@ -321,6 +321,50 @@ def test_independent_chance_finds_other_distributions() -> None:
     assert "obs" in report.reason
 
 
+def test_independent_chance_finds_a_side_that_raises_or_shows_nan() -> None:
+    class Blind(Cart):
+        def look(self) -> Any:
+            return super().look() * np.float32(np.nan)
+
+    class Stuck(Cart):
+        def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+            raise OSError("stuck")
+
+    options: dict[str, Any] = {"chance": "independent", "levels": [3], "episodes": 20}
+    report = verify(REFERENCE, Blind, **options)
+    assert report.verdict is Verdict.DIFFERENT, str(report)
+    for raising, words in (
+        (Raising, "after 3 steps: ZeroDivisionError"),
+        (Stuck, "OSError: stuck"),
+    ):
+        report = verify(REFERENCE, raising, **options)
+        assert report.verdict is Verdict.DIFFERENT
+        assert words in report.reason
+        report = verify(raising, Cart, **options)
+        assert report.verdict is Verdict.ERROR
+        assert words in report.reason
+
+
+@pytest.mark.parametrize("paid", [float("nan"), float("inf")])
+def test_returns_that_are_no_numbers_differ_at_level_4(paid: float) -> None:
+    class Odd(Cart):
+        def step(self, action: Any) -> Any:
+            obs, _, *rest = super().step(action)
+            return obs, paid, *rest
+
+    options: dict[str, Any] = {
+        "levels": [4], "episodes": 3, "margin": 1, "policies": {"still": Balancing()},
+        "max_steps": 5,
+    }  # fmt: skip
+    report = verify(REFERENCE, Odd, **options)
+    assert report.verdict is Verdict.DIFFERENT
+    assert f"got a return of {paid} in 5 steps" in report.reason
+    assert report.to_html()
+    report = verify(Odd, Cart, **options)
+    assert report.verdict is Verdict.ERROR
+    assert "on the reference" in report.reason
+
+
 def test_assert_equivalent_raises_with_the_reason() -> None:
     assert assert_equivalent(Counter, Counting, episodes=2, examples=5).ok
     with pytest.raises(NotEquivalentError, match="DIFFERENT: L0"):

@@ -45,12 +45,12 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
 
     Raises:
         ArgumentError: There is no margin.
-        TargetError: A side or a policy fails.
+        TargetError: A side or a policy fails, or the reference pays no finite number.
     """
     if pair.settings.margin is None:
         raise ArgumentError("margin: got none, expected one, fixed before you look")
     returns: Returns = {name: ([], []) for name in work.policies}
-    interrupted = False
+    interrupted, odd = False, ""
     steps = 0
     seeds = episode_seeds(pair.settings.seed, "L4", pair.settings.episodes)
     try:
@@ -67,9 +67,14 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
                     side.extend(total for total, _ in totals)
                 steps += sum(count for side in found for _, count in side)
                 tick(len(some))
+                odd = _not_finite(name, some, found)
+                if odd:
+                    break
+            if odd:
+                break
     except KeyboardInterrupt:
         interrupted = True
-    result = _result(pair, returns, steps, interrupted)
+    result = _faulty(returns, steps, odd) if odd else _result(pair, returns, steps, interrupted)
     return replace(result, seeds={"evaluation": seeds})
 
 
@@ -172,6 +177,33 @@ def _side_by_side(pair: Pair, policy: Any) -> bool:
     """Whether both sides and the policy can do with several episodes at once."""
     many = all(callable(getattr(policy, one, None)) for one in ("begin_many", "act_many"))
     return many and pair.reference.lanes and pair.candidate.lanes and pair.settings.chance != "tape"
+
+
+def _not_finite(name: str, seeds: Sequence[int], found: list[list[Played]]) -> str:
+    """The first return of the candidate that is no finite number, in words, or nothing.
+
+    Raises:
+        TargetError: There is one of the reference, with which nothing can be shown.
+    """
+    for side, played in zip(("reference", "candidate"), found, strict=True):
+        for seed, (total, steps) in zip(seeds, played, strict=True):
+            if not np.isfinite(total):
+                words = (
+                    f"policy {name!r} on the {side}, seed {seed}: got a return of {total} in "
+                    f"{steps} steps, expected a finite number"
+                )
+                if side == "reference":
+                    raise TargetError(words)
+                return words
+    return ""
+
+
+def _faulty(returns: Returns, steps: int, words: str) -> L4Result:
+    """The result where the candidate pays what is no finite number: no mean, no test."""
+    pairs = sum(len(theirs) for _, theirs in returns.values())
+    counts = {"policies": len(returns), "pairs": pairs, "steps": steps}
+    check = Check("returns are finite", Status.FAILED, words)
+    return L4Result(Status.FAILED, words, (check,), counts=counts, returns=returns)
 
 
 def _result(pair: Pair, returns: Returns, steps: int, interrupted: bool) -> L4Result:
