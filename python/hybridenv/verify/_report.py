@@ -326,5 +326,6 @@ def plain(value: Any) -> Any:
 
 def _kept(text: str, path: Path | str | None) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        # An environment may say what UTF-8 has no bytes for: halves of pairs.
+        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     return text
