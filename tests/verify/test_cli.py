@@ -120,6 +120,31 @@ def test_interrupted_is_3_and_leaves_a_report(tmp_path: Path) -> None:
         [sys.executable, "-m", "hybridenv", "verify", "tests.verify.sides:Counter",
          "tests.verify.sides:Counting", "--no-isolate", "--level", "3", "--examples", "1",
          "--episodes", "1000000", "--report", str(tmp_path)],
+def test_ctrl_c_reaches_no_candidate(tmp_path: Path) -> None:
+    code = (
+        "import json, sys, time\n"
+        "spaces = {'type': 'Discrete', 'n': 2}\n"
+        "for line in sys.stdin:\n"
+        "    print(json.dumps({'observation': spaces, 'action': spaces, 'obs': 0}), flush=True)\n"
+        "    open('asked', 'w').close()\n"
+        "    time.sleep(1)\n"
+    )
+    (tmp_path / "slow.py").write_text(code, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hybridenv", "verify", REFERENCE, f"cmd:{sys.executable} slow.py"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not (tmp_path / "asked").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 3, stderr
+    assert stdout.startswith("NOT SHOWN")
+    assert "Traceback" not in stderr
+
+
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ},
     )  # fmt: skip
     time.sleep(6)

@@ -47,7 +47,10 @@ class ProcessTarget(Target):
             if not words:
                 raise ValueError("got no words, expected a command")
             self._process = subprocess.Popen(  # noqa: S603  # the user's own command, no shell
-                shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                process_group=0,  # Ctrl-C is for the process that asks; `close` ends this one
             )
         except (OSError, ValueError) as error:
             raise TargetError(f"target {identity.name!r}: cannot be started: {error}") from error
@@ -57,15 +60,15 @@ class ProcessTarget(Target):
             self.observation_space = space_of(described.get("observation"), identity.name)
             self.action_space = space_of(described.get("action"), identity.name)
             given = described.get("offers", [])
-            self.offers = frozenset(offer for offer in _OFFERS if offer in given)
-        except BaseException:
-            self.close()
             if not isinstance(given, list):
                 raise self._odd("offers", given)
-            raise
+            self.offers = frozenset(offer for offer in _OFFERS if offer in given)
         except RemoteError as error:
             self.close()
             raise TargetError(f"target {identity.name!r}: cannot be made: {error}") from error
+        except BaseException:
+            self.close()
+            raise
 
     def reset(self, seed: int | None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
