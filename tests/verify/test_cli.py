@@ -58,10 +58,15 @@ def test_different_is_1_and_the_test_that_is_written_fails(tmp_path: Path) -> No
         (("verify", REFERENCE, f"{CART}:make", "--tol", "obs"), "expected NAME=NUMBER"),
         (("verify", REFERENCE, f"{CART}:make", "--level", "4"), "margin: got none"),
         (("verify", REFERENCE, f"{CART}:make", "--level", "9"), "less than or equal to 4"),
-        (("verify", REFERENCE, f"{CART}:make", "--junit", "no/such/x.xml"), "expected one that"),
+        (("verify", REFERENCE, f"{CART}:make", "--junit", "no/such/x.xml"), "got no/such, which"),
+        (("verify", REFERENCE, f"{CART}:make", "--report", "README.md/a"), "which is no folder"),
         (("verify", REFERENCE, f"{CART}:make", "--properties", "x:y"), "list of Property"),
         (("transfer", REFERENCE, f"{CART}:make", "--policies", "nothing"), "got 'nothing'"),
         (("bench", REFERENCE, f"{CART}:make", "--batch", "many"), "--batch: got 'many'"),
+        (
+            ("bench", REFERENCE, "tests.verify.sides:Raising", "--batch", "1"),
+            "after 3 steps: ZeroDivisionError: three steps are enough",
+        ),
     ],
 )
 def test_what_is_wrong_is_2_and_a_message(words: tuple[str, ...], message: str) -> None:
@@ -115,11 +120,6 @@ def test_bench_measures_two_targets() -> None:
     assert all(0 < rate["low"] <= rate["median"] <= rate["high"] for rate in rates)
 
 
-def test_interrupted_is_3_and_leaves_a_report(tmp_path: Path) -> None:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "hybridenv", "verify", "tests.verify.sides:Counter",
-         "tests.verify.sides:Counting", "--no-isolate", "--level", "3", "--examples", "1",
-         "--episodes", "1000000", "--report", str(tmp_path)],
 def test_ctrl_c_reaches_no_candidate(tmp_path: Path) -> None:
     code = (
         "import json, sys, time\n"
@@ -145,6 +145,11 @@ def test_ctrl_c_reaches_no_candidate(tmp_path: Path) -> None:
     assert "Traceback" not in stderr
 
 
+def test_interrupted_is_3_and_leaves_a_report(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hybridenv", "verify", "tests.verify.sides:Counter",
+         "tests.verify.sides:Counting", "--no-isolate", "--level", "3", "--examples", "1",
+         "--episodes", "1000000", "--report", str(tmp_path)],
         cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ},
     )  # fmt: skip
     time.sleep(6)
