@@ -108,6 +108,29 @@ def test_a_candidate_that_raises_differs_where_it_raises() -> None:
     assert found.candidate == "ZeroDivisionError: three steps are enough"
 
 
+@pytest.mark.parametrize(
+    ("method", "answer", "words"),
+    [
+        ("reset", np.zeros(4, np.float32), "reset returned ndarray, expected a tuple of 2"),
+        ("reset", (np.zeros(4, np.float32), None), "reset returned NoneType as info"),
+        ("step", (np.zeros(4, np.float32), 1.0, False, {}), "step returned 4 values, expected"),
+    ],
+)
+def test_what_a_side_returns_is_told(method: str, answer: Any, words: str) -> None:
+    made = Cart()
+    setattr(made, method, lambda *_, **__: answer)
+    report = verify(REFERENCE, made, levels=[3], episodes=1)
+    assert report.verdict is Verdict.DIFFERENT
+    assert f"candidate TypeError: {words}" in report.reason
+
+
+def test_a_process_that_ends_has_an_exit_code() -> None:
+    told = f"cmd:{sys.executable} -c {shlex.quote('import sys; sys.exit(7)')}"
+    report = verify(REFERENCE, told, levels=[0])
+    assert report.verdict is Verdict.ERROR
+    assert "its process ended during 'spaces' (exit code 7)" in report.reason
+
+
 def test_a_candidate_that_is_not_the_same_twice_fails_the_first_level() -> None:
     report = verify(REFERENCE, f"{SIDES}:Moody", levels=[0])
     assert report.verdict is Verdict.DIFFERENT

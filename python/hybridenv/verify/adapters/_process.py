@@ -182,9 +182,12 @@ class ProcessTarget(Target):
         return line
 
     def _ended(self, method: str) -> TargetError:
+        try:
+            end = f"exit code {self._process.wait(2)}"
+        except subprocess.TimeoutExpired:
+            end = "it closed its output"
         return TargetError(
-            f"target {self.identity.name!r}: its process ended during {method!r} "
-            f"(exit code {self._process.poll()})"
+            f"target {self.identity.name!r}: its process ended during {method!r} ({end})"
         )
 
     def _odd(self, what: str, answer: Any) -> TargetError:
