@@ -56,6 +56,8 @@ class Settings:
         choice("chance", self.chance, Chance)
         whole("seed", self.seed, 0, 2**63 - 1)
         whole("episodes", self.episodes, 1, 10**9)
+        if self.seeds is not None and not self.seeds:
+            raise ArgumentError("seeds: got none, expected at least one")
         for one in self.seeds or ():
             whole("seeds", one, 0, 2**SEED_BITS - 1)
         whole("max_steps", self.max_steps, 1, 10**9)

@@ -122,7 +122,7 @@ def verify(
         raise ArgumentError("policies: got none, expected at least one for level 4")
     named = _policies(policies)
     actions = _several("actions", actions, "['uniform']")
-    properties = _several("properties", properties, "[Property(...)]")
+    properties = _properties(properties)
     timeout = _seconds(timeout)
     show = Progress() if progress else hidden()
     begin = time.perf_counter()
@@ -361,6 +361,16 @@ def _policies(policies: Any) -> dict[str, Policy]:
                 f"policies[{name!r}]: got {type(policy).__name__} without act(obs, key)"
             )
     return dict(policies or {})
+
+
+def _properties(properties: Any) -> tuple[Any, ...]:
+    several = _several("properties", properties, "[Property(...)]")
+    if several:  # only who has some has loaded hypothesis
+        from hybridenv.verify._properties import Property
+
+        if odd := [one for one in several if not isinstance(one, Property)]:
+            raise ArgumentError(f"properties: got {odd[0]!r}, expected a Property")
+    return several
 
 
 def _several(what: str, values: Any, example: str) -> tuple[Any, ...]:
