@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from multiprocessing import Pipe
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,6 +17,7 @@ from tests.verify.sides import Counter, Counting, Endless, Raising, broken
 
 from hybridenv.errors import ArgumentError, NotEquivalentError
 from hybridenv.verify import Property, Verdict, assert_equivalent, by_policy, replay, verify
+from hybridenv.verify._worker import serve
 
 REFERENCE = "gym:CartPole-v1"
 SIDES = "tests.verify.sides"
@@ -122,6 +124,26 @@ def test_what_a_side_returns_is_told(method: str, answer: Any, words: str) -> No
     report = verify(REFERENCE, made, levels=[3], episodes=1)
     assert report.verdict is Verdict.DIFFERENT
     assert f"candidate TypeError: {words}" in report.reason
+
+
+def test_a_process_that_nobody_asks_any_more_ends_quietly() -> None:
+    asking, answering = Pipe()
+    asking.send(("reset", (0,)))
+    asking.close()
+    serve(answering)  # raises nothing
+
+
+@pytest.mark.parametrize(
+    ("candidate", "words"),
+    [
+        (Cart, "in the same process as the reference"),
+        (f"cmd:{sys.executable} -m tests.verify.foreign", "in a process of its own kind"),
+        ("no_such_module:make", "Nothing was compared"),
+    ],
+)
+def test_where_the_candidate_ran_is_told_as_it_was(candidate: Any, words: str) -> None:
+    report = verify(REFERENCE, candidate, levels=[0])
+    assert words in report.limits[0]
 
 
 def test_a_process_that_ends_has_an_exit_code() -> None:
