@@ -219,6 +219,7 @@ def limits(
     settings: Settings,
     levels: Mapping[int, LevelResult],
     isolated: tuple[str, ...] | None,
+    candidate: str | None,
 ) -> tuple[str, ...]:
     """Say what the report does not show, from what was not run.
 
@@ -226,9 +227,17 @@ def limits(
         settings: The settings.
         levels: The results.
         isolated: Modules that the candidate was cut off from.
+        candidate: What the user called the candidate; `None` where it was not made.
     """
     said = []
-    if isolated is None:
+    if candidate is None:
+        said.append("Nothing was compared: not both sides were made.")
+    elif candidate.startswith("cmd:"):
+        said.append(
+            "The candidate ran in a process of its own kind, to which nothing was closed, so that "
+            "it could have called the reference."
+        )
+    elif isolated is None:
         said.append(
             "The candidate ran in the same process as the reference, so that it could have called "
             "it. Name it as module:function to isolate it."

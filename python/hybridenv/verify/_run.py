@@ -320,7 +320,9 @@ class _Run:
             candidate=candidate if pair is None else pair.candidate.identity,
             settings=self.settings,
             levels=self.results,
-            limits=limits(self.settings, self.results, isolated),
+            limits=limits(
+                self.settings, self.results, isolated, None if pair is None else pair.names[1]
+            ),
             isolated=isolated,
             seconds=seconds,
             interrupted=self.interrupted,
