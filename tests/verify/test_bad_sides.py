@@ -326,6 +326,7 @@ def test_a_property_that_only_raises_shows_nothing() -> None:
     assert "double: both sides raise in all of 5 examples" in report.reason
 
 
+        ({"margin": 10**400}, "margin: got 1000.*, expected a finite number"),
 def test_a_side_that_refuses_illegal_actions_is_only_given_legal_ones() -> None:
     class Strict(Courier):
         def step(self, action: Any) -> Any:
