@@ -6,6 +6,7 @@ from multiprocessing import Pipe
 from types import SimpleNamespace
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 from gymnasium import spaces
@@ -243,6 +244,35 @@ def test_episodes_that_never_end_are_cut_and_said_to_be() -> None:
     assert any("2 of 2 episodes did not end within 50 steps" in one for one in report.limits)
 
 
+@pytest.mark.parametrize("many", [False, True])
+def test_episodes_of_policies_that_never_end_are_said_to_be_cut(many: bool) -> None:
+    class Idle:
+        def act(self, obs: Any, key: int) -> int:
+            return 0
+
+    class Idlers(Idle):
+        def begin_many(self, n: int) -> None:
+            self.n = n
+
+        def act_many(self, obs: Any, keys: Any) -> list[int]:
+            return [0] * self.n
+
+    def made() -> Any:
+        return gymnasium.make("MountainCar-v0")
+
+    options: dict[str, Any] = {"levels": [4], "episodes": 3, "margin": 1}
+    policies = {"idle": Idlers() if many else Idle()}
+    report = verify(made, made, max_steps=50, policies=policies, **options)
+    assert any("3 of 3 pairs of episodes with policies did not end" in one for one in report.limits)
+    report = verify(made, made, max_steps=500, policies=policies, **options)
+    assert not any("did not end" in one for one in report.limits)
+
+
+def test_independent_episodes_that_never_end_are_said_to_be_cut() -> None:
+    report = verify(Endless, Endless, levels=[3], episodes=3, max_steps=50, chance="independent")
+    assert any("3 of 3 episodes did not end within 50 steps" in one for one in report.limits)
+
+
 def test_spaces_that_differ_end_it_at_once() -> None:
     report = verify(REFERENCE, Counter, level=3)
     assert report.verdict is Verdict.DIFFERENT
@@ -296,6 +326,7 @@ def test_actions_of_another_space_are_not_played_without_level_0() -> None:
         ({"timeout": float("nan")}, "timeout: got nan"),
         ({"timeout": 1e9}, "timeout: got 1000000000.0"),
         ({"margin": float("nan")}, "margin: got nan"),
+        ({"margin": 10**400}, "margin: got 1000.*, expected a finite number"),
         ({"margin": 0}, "margin: got 0, expected a number above 0"),
         ({"margin": True}, "margin: got True"),
     ],
@@ -326,7 +357,6 @@ def test_a_property_that_only_raises_shows_nothing() -> None:
     assert "double: both sides raise in all of 5 examples" in report.reason
 
 
-        ({"margin": 10**400}, "margin: got 1000.*, expected a finite number"),
 def test_a_side_that_refuses_illegal_actions_is_only_given_legal_ones() -> None:
     class Strict(Courier):
         def step(self, action: Any) -> Any:

@@ -278,8 +278,14 @@ def limits(
 
 
 def _limits_of_episodes(settings: Settings, levels: Mapping[int, LevelResult]) -> list[str]:
-    third = levels.get(3)
+    third, fourth = levels.get(3), levels.get(4)
     said = []
+    if fourth is not None and fourth.counts.get("cut"):
+        said.append(
+            f"{fourth.counts['cut']} of {fourth.counts['pairs']} pairs of episodes with policies "
+            f"did not end within {settings.max_steps:,} steps on both sides and were cut off "
+            "there; their returns are those of so many steps."
+        )
     if isinstance(third, L3Result):
         played = sum(source.episodes for source in third.sources)
         cut = sum(source.cut for source in third.sources)

@@ -44,9 +44,10 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
         seeds[source.name] = chosen
         ours: Samples = {}
         theirs: Samples = {}
-        steps = 0
+        steps = cut = 0
         try:
             for seed in chosen:
+                ended = True
                 for side, target, samples in (
                     ("reference", pair.reference, ours),
                     ("candidate", pair.candidate, theirs),
@@ -57,6 +58,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
                     steps += seen.steps
                     if seen.error is None:
                         _note(seen, samples)
+                        ended &= seen.ended
                         continue
                     raising = (
                         f"{side} {target.identity.name!r}: fails in the episode with seed {seed} "
@@ -65,6 +67,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
                     if side == "reference":
                         raise TargetError(raising)
                 tick(1)
+                cut += not ended
                 if raising:
                     break
         except KeyboardInterrupt:
@@ -74,7 +77,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
                 key = f"{source.name}: {name}"
                 p_values[key] = two_sample_p(ours[name], theirs[name])
         episodes = len(theirs.get("return", ()))
-        sources.append(SourceResult(source.name, episodes, steps, 0, 0, 0, 0, {}))
+        sources.append(SourceResult(source.name, episodes, steps, 0, 0, cut, 0, {}))
         if interrupted or raising:
             break
     result = _result(pair, holm(p_values), tuple(sources), seeds, spent, interrupted)
