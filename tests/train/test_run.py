@@ -207,6 +207,30 @@ def test_a_full_disk_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
     equal(saved.restore(1, state, Config(**SMALL), 1), state)
 
 
+def test_a_run_that_is_killed_while_it_writes_leaves_the_last_good_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class KilledError(BaseException):
+        """Nothing tidies up after this."""
+
+    def kill(folder: Path) -> None:
+        raise KilledError
+
+    state = {"x": jnp.arange(8.0)}
+    saved = Checkpoints(tmp_path)
+    saved.save(1, state, Config(**SMALL), 1)
+    with monkeypatch.context() as patch:
+        patch.setattr("hybridenv.train.checkpoint._contents", kill)
+        with pytest.raises(KilledError):
+            saved.save(2, state, Config(**SMALL), 1)
+    assert len(list(tmp_path.iterdir())) == 2
+    again = Checkpoints(tmp_path)
+    assert again.steps() == [1]
+    equal(again.restore(1, state, Config(**SMALL), 1), state)
+    again.save(3, state, Config(**SMALL), 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "3"]
+
+
 def test_what_cannot_fit_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     state = {"x": jnp.arange(100_000, dtype=jnp.float32)}
     saved = Checkpoints(tmp_path)
