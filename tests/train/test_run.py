@@ -317,6 +317,9 @@ def test_logs_and_curves(tmp_path: Path) -> None:
         learning_curve({"a": rows}, "curve.xyz")
     with pytest.raises(ArgumentError, match="without rows"):
         learning_curve({"a": []}, path)
+    early = [row | {"return": [np.nan, np.nan]} for row in rows]
+    with pytest.raises(ArgumentError, match="'a' has no finite 'return' in 4 rows"):
+        learning_curve({"a": early}, path)
 
 
 def test_sinks_take_what_is_no_number(tmp_path: Path) -> None:
