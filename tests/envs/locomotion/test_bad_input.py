@@ -96,7 +96,9 @@ def test_states_of_other_bodies_and_precisions_are_refused() -> None:
     with pytest.raises(StateError, match=r"got qpos float32\[6\], expected"):
         cheetah.render(other, params)
     for nothing in (None, np.zeros(17, np.float32)):
-        with pytest.raises(StateError, match="expected a State, as reset and step"):
+        with pytest.raises(
+            StateError, match=r"state: got \w+ of \w+, expected a State, as reset and step"
+        ):
             cheetah.step_with(None, nothing, action, params)
     half = jax.tree.map(lambda x: x.astype(jnp.float16), state_of(cheetah, *[np.zeros(9)] * 2))
     with pytest.raises(StateError, match=r"got qpos float16\[9\], expected float32\[9\]"):

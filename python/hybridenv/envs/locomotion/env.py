@@ -302,9 +302,10 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
 
     def _check_state(self, state: Any) -> None:
         if not isinstance(state, State):
+            kind = type(state)
             raise StateError(
-                f"{self.name} state: got {type(state).__name__}, expected a State, as reset and "
-                "step return it"
+                f"{self.name} state: got {kind.__qualname__} of {kind.__module__}, expected a "
+                "State, as reset and step return it"
             )
         sizes = {"qpos": self.model.nq, "qvel": self.model.nq, "warm": self.model.nq}
         for name, size in sizes.items():
