@@ -19,7 +19,13 @@ import pytest
 from tests.train.games import Signs
 from tests.train.test_ppo import SMALL, is_key
 
-from hybridenv.errors import ArgumentError, CheckpointError, ConfigError, DivergedError
+from hybridenv.errors import (
+    ArgumentError,
+    CheckpointError,
+    ConfigError,
+    DivergedError,
+    OutOfMemoryError,
+)
 from hybridenv.train import Checkpoints, Config, train
 from hybridenv.train.logging import JsonLines, ProgressBar, TensorBoard, read_rows
 from hybridenv.train.plot import learning_curve
@@ -293,6 +299,15 @@ def test_a_program_that_fails_has_used_up_its_state(tmp_path: Path) -> None:
         train(config, out=tmp_path, trainer=trainer)
     assert Checkpoints(tmp_path / "checkpoints").steps() == []
     assert not hasattr(e.value, "__notes__")
+
+
+def test_too_little_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Program) -> Any:
+        raise jax.errors.JaxRuntimeError("INTERNAL: Out of memory allocating 32 bytes.\nAnd more.")
+
+    monkeypatch.setattr(Program, "init", fail)
+    with pytest.raises(OutOfMemoryError, match=r"signs: got too little memory \(INTERNAL: Out of"):
+        run()
 
 
 def test_logs_and_curves(tmp_path: Path) -> None:
