@@ -167,6 +167,15 @@ def test_damage_is_reported(tmp_path: Path) -> None:
             run(bad, 2, resume=True)
         assert len(str(caught.value)) < 1000
         assert victim.name in str(caught.value) or victim.name == "contents.json"
+    bad = tmp_path / "older"
+    shutil.copytree(tmp_path / "good", bad)
+    places = bad / "checkpoints"
+    shutil.copytree(places / str(STEPS), places / str(STEPS // 2))
+    (places / str(STEPS) / "contents.json").unlink()
+    with pytest.raises(CheckpointError, match="is damaged") as caught:
+        run(bad, 2, resume=True)
+    [note] = caught.value.__notes__
+    assert note.startswith(f"{places / str(STEPS // 2)} is older; without the damaged one")
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="cannot be made"):
         run(tmp_path / "file", 1)

@@ -175,7 +175,15 @@ class Checkpoints:
 
     def _run(self, step: int) -> dict[str, Any]:
         if step not in self._sound:  # looking at every byte takes seconds for large networks
-            _check_contents(self.path(step))
+            try:
+                _check_contents(self.path(step))
+            except CheckpointError as error:
+                if older := [one for one in self.steps() if one < step]:
+                    error.add_note(
+                        f"{self.path(older[-1])} is older; without the damaged one, a run that is "
+                        "resumed goes on from there"
+                    )
+                raise
             self._sound.add(step)
         try:
             read = self._writer.restore(
