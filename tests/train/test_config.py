@@ -117,6 +117,8 @@ def test_numbers_of_numpy_are_numbers_and_paths_may_be_texts(tmp_path: Path) -> 
 
 
 def test_what_is_no_configuration_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^config mine\.toml: lr: got 'fast', expected"):
+        Config.of("pong", {"lr": "fast"}, "config mine.toml")
     with pytest.raises(ConfigError, match="config: got list, expected a dict of settings"):
         Config.of("pong", [1])  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="config: got str, expected a Config"):

@@ -209,7 +209,10 @@ class Config:
         values: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in changes.items()
         }
-        return dataclasses.replace(self, **values)
+        try:
+            return dataclasses.replace(self, **values)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all keys and values, fit for JSON."""
