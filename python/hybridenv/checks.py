@@ -145,7 +145,10 @@ def interval(what: str, value: object) -> tuple[float, float]:
 
 def _float_or_none(value: object) -> float | None:
     numeric = isinstance(value, int | float | np.integer | np.floating)
-    return float(value) if numeric and not isinstance(value, bool) else None  # type: ignore[arg-type]
+    try:
+        return float(value) if numeric and not isinstance(value, bool) else None  # type: ignore[arg-type]
+    except OverflowError:  # a whole number beyond all floats
+        return None
 
 
 def seed_or_seeds(seed: int | Sequence[int | None] | None, n: int) -> int | list[int | None] | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from hybridenv import ActionError, HybridEnvError
+from hybridenv.cli import main
 from hybridenv.cli.pictures import SHADES, columns_for, preview, sheet
 from hybridenv.cli.players import parse_script, random_masks, script_masks
 from hybridenv.cli.timing import Rate, require_release
@@ -96,3 +97,13 @@ def test_rate_counts_machines_and_frames() -> None:
     assert rate.steps == 1
     assert rate.env_steps == pytest.approx(8 / rate.seconds)
     assert rate.frames == pytest.approx(24 * rate.env_steps)
+
+
+def test_ctrl_c_while_modules_load_is_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def press() -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hybridenv.cli.app.run", press)
+    with pytest.raises(SystemExit) as caught:
+        main()
+    assert caught.value.code == 130

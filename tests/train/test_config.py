@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hybridenv.errors import ConfigError
+from hybridenv.train import train
 from hybridenv.train.config import DEFAULTS, Config
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -104,3 +106,20 @@ def test_chunks_divide_a_minibatch(chunk: int, shuffle: str, size: int) -> None:
 def test_steps_are_rounded_up_to_calls() -> None:
     config = Config(env="pong", n_envs=4, horizon=8, minibatches=1, calls=3, steps=100)
     assert config.iterations == 6
+
+
+def test_numbers_of_numpy_are_numbers_and_paths_may_be_texts(tmp_path: Path) -> None:
+    config = Config.of("pong", {"lr": np.float32(0.5), "n_envs": np.int64(64)})
+    assert json.loads(json.dumps(config.to_dict()))["n_envs"] == 64
+    assert type(config.lr) is float
+    (tmp_path / "a.toml").write_text("lr = 0.5", encoding="utf-8")
+    assert Config.read(str(tmp_path / "a.toml")) == {"lr": 0.5}
+
+
+def test_what_is_no_configuration_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"^config mine\.toml: lr: got 'fast', expected"):
+        Config.of("pong", {"lr": "fast"}, "config mine.toml")
+    with pytest.raises(ConfigError, match="config: got list, expected a dict of settings"):
+        Config.of("pong", [1])  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="config: got str, expected a Config"):
+        train("pong")  # type: ignore[arg-type]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import jax
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
 from tests.train.games import HostSigns
 
-from hybridenv.errors import ConfigError
-from hybridenv.train import Checkpoints, Config, evaluate_vector, train
+from hybridenv import make
+from hybridenv.errors import ArgumentError, ConfigError
+from hybridenv.train import Checkpoints, Config, evaluate, evaluate_vector, train
 from hybridenv.train.host import HostLoop, _NoClock
 
 SMALL: dict[str, Any] = {
@@ -229,6 +231,25 @@ def test_the_first_episode_of_each_environment_is_judged(mode: AutoresetMode) ->
     assert len(seen) == 3
 
 
+def test_what_cannot_be_judged_is_refused() -> None:
+    mode = AutoresetMode.NEXT_STEP
+    made, games = loop(mode), HostSigns(2, mode)
+    params = made.init().params
+    with pytest.raises(ArgumentError, match="max_steps: got 0"):
+        evaluate_vector(games, made.policy, params, max_steps=0)
+    with pytest.raises(ArgumentError, match="seed: got -1"):
+        evaluate_vector(games, made.policy, params, seed=-1)
+    with pytest.raises(ArgumentError, match="expected a vector environment"):
+        evaluate_vector(gymnasium.make("CartPole-v1"), made.policy, params)  # type: ignore[arg-type]
+    words = r"got one of observations float32\[2\] and 2 actions .*, which has .* float32\[4\]"
+    with pytest.raises(ArgumentError, match=words):
+        evaluate_vector(gymnasium.make_vec("CartPole-v1", num_envs=2), made.policy, params)
+    words = r"for hopper, which has observations float32\[11\] and float32\[3\] as action"
+    with pytest.raises(ArgumentError, match=words):
+        evaluate(*make("hopper"), made.policy, params, episodes=1)
+    made.close()
+
+
 def test_any_gymnasium_environment_is_trained() -> None:
     config = Config.of("CartPole-v1", {"n_envs": 4, "steps": 2_000, "horizon": 32})
     result = train(config)
@@ -245,6 +266,11 @@ def test_any_gymnasium_environment_is_trained() -> None:
         ),
         ({"env": "gameboy", "env_args": {"frames": 2}}, "env_args: got .*frames"),
         ({"env": "CartPole-v1", "env_args": {"moons": 2}}, "env_args: got .*moons"),
+        ({"env": "no_such_module:Chess-v0"}, "'no_such_module:Chess-v0' .*ModuleNotFoundError"),
+        (
+            {"env": "FrozenLake-v1", "env_args": {"map_name": "nowhere"}},
+            "'FrozenLake-v1' with env_args .*nowhere.* cannot be made: KeyError",
+        ),
         ({"env": "Blackjack-v1"}, "Blackjack-v1: got observations"),
         ({"env": "CartPole-v1", "n_seeds": 2}, "n_seeds: got 2, expected 1"),
         ({"env": "CartPole-v1", "devices": 999, "steps": 8}, "devices: got 999, expected 1 to"),

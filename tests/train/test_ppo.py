@@ -139,9 +139,16 @@ def test_calls_do_not_matter(one_device: list[jax.Device]) -> None:
     same(got, wanted)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"network": "gru"}, {"normalize_observations": True, "scale_rewards": True}],
+    ids=["plain", "memory", "scaled"],
+)
 @pytest.mark.parametrize("continuous", [False, True])
-def test_new_numbers_compile_nothing(one_device: list[jax.Device], continuous: bool) -> None:
-    made = program(one_device, Signs(continuous=continuous))
+def test_new_numbers_compile_nothing(
+    one_device: list[jax.Device], continuous: bool, changes: dict[str, Any]
+) -> None:
+    made = program(one_device, Signs(continuous=continuous), **changes)
     state, _ = made.run(made.init())
     made.run(state)
     assert made.run._cache_size() == 1

@@ -19,7 +19,13 @@ import pytest
 from tests.train.games import Signs
 from tests.train.test_ppo import SMALL, is_key
 
-from hybridenv.errors import ArgumentError, CheckpointError, ConfigError, DivergedError
+from hybridenv.errors import (
+    ArgumentError,
+    CheckpointError,
+    ConfigError,
+    DivergedError,
+    OutOfMemoryError,
+)
 from hybridenv.train import Checkpoints, Config, train
 from hybridenv.train.logging import JsonLines, ProgressBar, TensorBoard, read_rows
 from hybridenv.train.plot import learning_curve
@@ -161,6 +167,15 @@ def test_damage_is_reported(tmp_path: Path) -> None:
             run(bad, 2, resume=True)
         assert len(str(caught.value)) < 1000
         assert victim.name in str(caught.value) or victim.name == "contents.json"
+    bad = tmp_path / "older"
+    shutil.copytree(tmp_path / "good", bad)
+    places = bad / "checkpoints"
+    shutil.copytree(places / str(STEPS), places / str(STEPS // 2))
+    (places / str(STEPS) / "contents.json").unlink()
+    with pytest.raises(CheckpointError, match="is damaged") as caught:
+        run(bad, 2, resume=True)
+    [note] = caught.value.__notes__
+    assert note.startswith(f"{places / str(STEPS // 2)} is older; without the damaged one")
     (tmp_path / "file").write_text("")
     with pytest.raises(CheckpointError, match="cannot be made"):
         run(tmp_path / "file", 1)
@@ -205,6 +220,30 @@ def test_a_full_disk_keeps_the_last_good_checkpoint(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1"]
     equal(saved.restore(1, state, Config(**SMALL), 1), state)
+
+
+def test_a_run_that_is_killed_while_it_writes_leaves_the_last_good_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class KilledError(BaseException):
+        """Nothing tidies up after this."""
+
+    def kill(folder: Path) -> None:
+        raise KilledError
+
+    state = {"x": jnp.arange(8.0)}
+    saved = Checkpoints(tmp_path)
+    saved.save(1, state, Config(**SMALL), 1)
+    with monkeypatch.context() as patch:
+        patch.setattr("hybridenv.train.checkpoint._contents", kill)
+        with pytest.raises(KilledError):
+            saved.save(2, state, Config(**SMALL), 1)
+    assert len(list(tmp_path.iterdir())) == 2
+    again = Checkpoints(tmp_path)
+    assert again.steps() == [1]
+    equal(again.restore(1, state, Config(**SMALL), 1), state)
+    again.save(3, state, Config(**SMALL), 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "3"]
 
 
 def test_what_cannot_fit_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,6 +310,15 @@ def test_a_program_that_fails_has_used_up_its_state(tmp_path: Path) -> None:
     assert not hasattr(e.value, "__notes__")
 
 
+def test_too_little_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: Program) -> Any:
+        raise jax.errors.JaxRuntimeError("INTERNAL: Out of memory allocating 32 bytes.\nAnd more.")
+
+    monkeypatch.setattr(Program, "init", fail)
+    with pytest.raises(OutOfMemoryError, match=r"signs: got too little memory \(INTERNAL: Out of"):
+        run()
+
+
 def test_logs_and_curves(tmp_path: Path) -> None:
     result = run(tmp_path, 2, tensorboard=True, progress=True, n_seeds=2)
     assert list((tmp_path / "tensorboard").glob("events*"))
@@ -293,6 +341,9 @@ def test_logs_and_curves(tmp_path: Path) -> None:
         learning_curve({"a": rows}, "curve.xyz")
     with pytest.raises(ArgumentError, match="without rows"):
         learning_curve({"a": []}, path)
+    early = [row | {"return": [np.nan, np.nan]} for row in rows]
+    with pytest.raises(ArgumentError, match="'a' has no finite 'return' in 4 rows"):
+        learning_curve({"a": early}, path)
 
 
 def test_sinks_take_what_is_no_number(tmp_path: Path) -> None:

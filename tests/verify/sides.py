@@ -69,6 +69,34 @@ class Endless(Counter):
     limit = 10**12
 
 
+class Lever:
+    """Actions of several parts, which must have the types of their space."""
+
+    late = 10**6
+
+    def __init__(self) -> None:
+        self.observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float64)
+        push = spaces.Box(-np.inf, np.inf, (2,), np.float32)
+        parts = spaces.Tuple((spaces.Discrete(2), push))
+        self.action_space = spaces.Dict({"pull": parts, "hold": spaces.Discrete(3)})
+        self.steps = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.steps = 0
+        return np.zeros(1), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        if not self.action_space.contains(action):
+            raise TypeError(f"no action: {action}")
+        self.steps += 1
+        wrong = self.steps >= self.late
+        return np.array([self.steps + wrong], np.float64), 0.0, False, self.steps >= 9, {}
+
+
+class LooseLever(Lever):
+    late = 3
+
+
 class Hanging(Cart):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         time.sleep(60)

@@ -58,10 +58,15 @@ def test_different_is_1_and_the_test_that_is_written_fails(tmp_path: Path) -> No
         (("verify", REFERENCE, f"{CART}:make", "--tol", "obs"), "expected NAME=NUMBER"),
         (("verify", REFERENCE, f"{CART}:make", "--level", "4"), "margin: got none"),
         (("verify", REFERENCE, f"{CART}:make", "--level", "9"), "less than or equal to 4"),
-        (("verify", REFERENCE, f"{CART}:make", "--junit", "no/such/x.xml"), "expected one that"),
+        (("verify", REFERENCE, f"{CART}:make", "--junit", "no/such/x.xml"), "got no/such, which"),
+        (("verify", REFERENCE, f"{CART}:make", "--report", "README.md/a"), "which is no folder"),
         (("verify", REFERENCE, f"{CART}:make", "--properties", "x:y"), "list of Property"),
         (("transfer", REFERENCE, f"{CART}:make", "--policies", "nothing"), "got 'nothing'"),
         (("bench", REFERENCE, f"{CART}:make", "--batch", "many"), "--batch: got 'many'"),
+        (
+            ("bench", REFERENCE, "tests.verify.sides:Raising", "--batch", "1"),
+            "after 3 steps: ZeroDivisionError: three steps are enough",
+        ),
     ],
 )
 def test_what_is_wrong_is_2_and_a_message(words: tuple[str, ...], message: str) -> None:
@@ -113,6 +118,31 @@ def test_bench_measures_two_targets() -> None:
         ("candidate", 4),
     ]
     assert all(0 < rate["low"] <= rate["median"] <= rate["high"] for rate in rates)
+
+
+def test_ctrl_c_reaches_no_candidate(tmp_path: Path) -> None:
+    code = (
+        "import json, sys, time\n"
+        "spaces = {'type': 'Discrete', 'n': 2}\n"
+        "for line in sys.stdin:\n"
+        "    print(json.dumps({'observation': spaces, 'action': spaces, 'obs': 0}), flush=True)\n"
+        "    open('asked', 'w').close()\n"
+        "    time.sleep(1)\n"
+    )
+    (tmp_path / "slow.py").write_text(code, encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "hybridenv", "verify", REFERENCE, f"cmd:{sys.executable} slow.py"],
+        cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    until = time.monotonic() + 60
+    while not (tmp_path / "asked").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 3, stderr
+    assert stdout.startswith("NOT SHOWN")
+    assert "Traceback" not in stderr
 
 
 def test_interrupted_is_3_and_leaves_a_report(tmp_path: Path) -> None:

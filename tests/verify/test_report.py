@@ -15,6 +15,9 @@ from tests.verify.mutants import MOUNTAIN, Balancing
 from tests.verify.sides import Moody
 
 from hybridenv.verify import Report, Verdict, schema, verify
+from hybridenv.verify._plan import Settings
+from hybridenv.verify._regression import write_test
+from hybridenv.verify._run import both
 
 REFERENCE = "gym:CartPole-v1"
 
@@ -122,15 +125,23 @@ def test_the_page_shows_returns_margin_and_errors() -> None:
     assert reports()["anchored"].to_html().count("<svg") == 1
 
 
-def test_words_of_an_environment_cannot_break_the_page() -> None:
+def test_words_of_an_environment_cannot_break_the_page(tmp_path: Path) -> None:
     class Rude(Cart):
         def step(self, action: Any) -> Any:
-            raise ValueError("<script>alert(1)</script> ]]> \x07 |")
+            raise ValueError("<script>alert(1)</script> ]]> \x07 \0 \ud800 |")
 
     report = verify(REFERENCE, Rude, levels=[3], episodes=1)
+    report.save(tmp_path)
     assert "<script>" not in report.to_html()
     ElementTree.fromstring(report.to_junit())  # noqa: S314  # our own text
     json.loads(report.to_json())
+
+
+def test_words_of_an_environment_cannot_break_the_generated_test() -> None:
+    with both(REFERENCE, "tests.verify.cartpole:make", Settings()) as made:
+        test = write_test(made.pair, 3, [0, 1], 'it said """\0\ud800\x1b[31m\\')
+    assert test is not None
+    compile(test, "test.py", "exec")
 
 
 def test_numbers_that_are_none_are_words_in_json() -> None:

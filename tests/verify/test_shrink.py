@@ -1,9 +1,13 @@
 """A difference deep in an episode becomes the few actions that it takes."""
 
-import numpy as np
-from tests.verify.sides import Deep, Shallow
+from typing import Any
 
-from hybridenv.verify import verify
+import numpy as np
+import pytest
+from tests.verify.sides import Deep, Lever, LooseLever, Shallow
+
+from hybridenv.errors import NotEquivalentError
+from hybridenv.verify import scripted, uniform, verify
 
 
 def test_ten_actions_are_left_of_five_hundred() -> None:
@@ -41,3 +45,23 @@ def test_without_shrinking_the_actions_are_those_of_the_episode() -> None:
     assert found is not None
     assert found.shrunk is None
     assert len(found.actions) == found.step
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_a_test_is_written_for_actions_of_any_space(odd: bool) -> None:
+    space = Lever().action_space
+    push = np.array([np.inf, -np.inf], np.float32)
+    action = {"pull": (np.int64(1), push), "hold": np.int64(2)}
+    source = scripted([action] * 5) if odd else uniform(space)
+    sides = ("tests.verify.sides:Lever", "tests.verify.sides:LooseLever")
+    report = verify(*sides, levels=[3], episodes=1, actions=[source], isolate=False)
+    found = report.first_divergence
+    assert found is not None
+    assert found.test is not None
+    assert found.shrunk is not None
+    assert len(found.shrunk) == LooseLever.late
+    names: dict[str, Any] = {}
+    exec(found.test, names)  # noqa: S102  # our own text
+    [test] = [one for name, one in names.items() if name.startswith("test_")]
+    with pytest.raises(NotEquivalentError, match="at step 3, obs"):
+        test()

@@ -5,6 +5,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.verify.mountain import EXAMPLES
@@ -45,18 +46,17 @@ def test_the_commands_of_the_page_say_equal(command: str, tmp_path: Path) -> Non
 
 def test_a_long_episode_of_cartpole_needs_the_anchor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(EXAMPLES))
-    report = verify(
-        "gym:CartPole-v1",
-        "cartpole_jax:CartPole",
-        levels=[3],
-        actions=[by_policy(Balancing(), "expert")],
-        episodes=4,
-        chance="inject",
-        tol={"obs": 1e-6},
-        shrink=False,
-    )
+    options: dict[str, Any] = {
+        "levels": [3], "actions": [by_policy(Balancing(), "expert")], "episodes": 4,
+        "chance": "inject", "tol": {"obs": 1e-6}, "shrink": False,
+    }  # fmt: skip
+    sides = ("gym:CartPole-v1", "cartpole_jax:CartPole")
+    report = verify(*sides, **options)
     assert report.verdict is Verdict.DIFFERENT
     third = report.levels[3]
     assert isinstance(third, L3Result)
     assert third.anchored is not None
     assert third.anchored.one_step["obs"] <= 1e-6 < third.anchored.free["obs"]
+    report = verify(*sides, anchor=True, **options)
+    assert report.verdict is Verdict.EQUAL
+    assert report.levels[3].counts["steps"] == 4 * 500  # those of the reference, not of a free run

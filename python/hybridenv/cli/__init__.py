@@ -1,6 +1,7 @@
 """The command line, `hybridenv`. Needs the extra: ``pip install "hybridenv[cli]"``."""
 
 import sys
+from collections.abc import Callable
 
 
 def main() -> None:
@@ -10,6 +11,14 @@ def main() -> None:
     missing extra, 130 interrupted, 143 training that SIGTERM ended. Messages go to standard error,
     results to standard output.
     """
+    try:
+        _loaded()()
+    except KeyboardInterrupt:  # while modules load; commands have answers of their own
+        sys.exit(130)
+
+
+def _loaded() -> Callable[[], None]:
+    """Load the command line, or leave the process where a package of it is missing."""
     try:
         from hybridenv.cli.app import run
     except ModuleNotFoundError as error:
@@ -22,4 +31,4 @@ def main() -> None:
             file=sys.stderr,
         )
         sys.exit(2)
-    run()
+    return run

@@ -65,7 +65,7 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Game Boys by the hundred: play, measure and explain ROMs."""
+    """Fast environments: Game Boys, training with PPO, and comparing any two environments."""
 
 
 @app.command()
@@ -234,7 +234,10 @@ def demo(
 def train(
     env: Annotated[
         str,
-        typer.Argument(help='"pong", "gameboy", or the id of any Gymnasium environment.'),
+        typer.Argument(
+            help='"pong", "half_cheetah", "hopper", "walker2d", "pokemon", "gameboy", or the id of '
+            "any Gymnasium environment."
+        ),
     ],
     config: Annotated[
         Path | None, typer.Option(help="TOML or JSON file with settings, see docs/training.md.")

@@ -80,7 +80,7 @@ def image(screen: NDArray[np.uint8]) -> Image.Image:
 
 
 def check_writable(what: str, path: Path | None) -> None:
-    """Refuse a place where a picture cannot go, before there is work that would be lost.
+    """Refuse a place where a file cannot go, before there is work that would be lost.
 
     Args:
         what: Name of the option for the message.

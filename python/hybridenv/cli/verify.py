@@ -12,6 +12,7 @@ from typing import Any
 from rich.table import Table
 
 from hybridenv.cli.console import err, out
+from hybridenv.cli.pictures import check_folder, check_writable
 from hybridenv.errors import ArgumentError
 from hybridenv.verify import (
     Policy,
@@ -67,9 +68,11 @@ def run(wanted: Wanted) -> int:
     Raises:
         ArgumentError: An option makes no sense, or a file cannot be written where it is wanted.
     """
-    for path in (wanted.junit, wanted.write_test):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise ArgumentError(f"{path}: got no folder {path.parent}, expected one that exists")
+    check_writable("--junit", wanted.junit)
+    check_writable("--write-test", wanted.write_test)
+    if wanted.report is not None:  # whatever is missing of it is made
+        place = wanted.report.absolute()
+        check_folder("--report", next(one for one in (place, *place.parents) if one.exists()))
     with redirect_stdout(sys.stderr):  # what an environment prints is no part of the answer
         report = verify(wanted.reference, wanted.candidate, progress=True, **wanted.options)
     _show(report)

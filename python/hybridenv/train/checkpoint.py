@@ -1,8 +1,9 @@
 """Checkpoints of a run: everything it needs to go on as if it had never stopped.
 
 A checkpoint is a folder named by the number of environment steps, written beside its final place
-and moved there when it is complete, so that a full disk or a crash leaves the older ones whole. It
-lists its files with their sizes and checksums: damage is found, and named, before anything is read.
+and moved there when it is complete, so that a full disk or a crash leaves the older ones whole and
+no half of a new one. It lists its files with their sizes and checksums: damage is found, and named,
+before anything is read.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ _FREE_WITHOUT_ANNEAL = ("calls", "steps")
 
 _CONTENTS = "contents.json"
 """File with the size and the CRC-32 of every other file of a checkpoint."""
+
+_PART = ".new"
+"""Ending of the folder of a checkpoint that is being written."""
 
 _SPARE = 64 << 10
 """Bytes that a checkpoint needs beside its arrays, at least."""
@@ -90,20 +94,24 @@ class Checkpoints:
         target = self.path(step)
         if target.exists():
             return target
+        for part in self.folder.glob(f"[0-9]*{_PART}*"):  # of a run that was killed
+            shutil.rmtree(part, ignore_errors=True)
+        part = self.folder / f"{step}{_PART}"
         run = {"config": config.to_dict(), "devices": devices, "version": hybridenv.__version__}
         leaves = _leaves(state)
         self._check_room(target, leaves)
         try:
             self._writer.save(
-                target,
+                part,
                 args=ocp.args.Composite(
                     state=ocp.args.StandardSave(leaves), run=ocp.args.JsonSave(run)
                 ),
             )
-            (target / _CONTENTS).write_text(json.dumps(_contents(target)), encoding="utf-8")
+            (part / _CONTENTS).write_text(json.dumps(_contents(part)), encoding="utf-8")
+            part.rename(target)
         except Exception as error:  # the storage library raises errors of many kinds
-            for part in (target, *self.folder.glob(f"{step}.*")):
-                shutil.rmtree(part, ignore_errors=True)
+            for piece in self.folder.glob(f"{part.name}*"):
+                shutil.rmtree(piece, ignore_errors=True)
             raise CheckpointError(self._unwritten(target, _reason(error))) from error
         for old in self.steps()[: -self._keep]:
             shutil.rmtree(self.path(old), ignore_errors=True)
@@ -167,7 +175,15 @@ class Checkpoints:
 
     def _run(self, step: int) -> dict[str, Any]:
         if step not in self._sound:  # looking at every byte takes seconds for large networks
-            _check_contents(self.path(step))
+            try:
+                _check_contents(self.path(step))
+            except CheckpointError as error:
+                if older := [one for one in self.steps() if one < step]:
+                    error.add_note(
+                        f"{self.path(older[-1])} is older; without the damaged one, a run that is "
+                        "resumed goes on from there"
+                    )
+                raise
             self._sound.add(step)
         try:
             read = self._writer.restore(

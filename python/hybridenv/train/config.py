@@ -9,6 +9,7 @@ import tomllib
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self, get_args, get_type_hints
 
@@ -137,7 +138,7 @@ class Config:
     # -- reading -------------------------------------------------------------------------------
 
     @classmethod
-    def read(cls, path: Path) -> dict[str, Any]:
+    def read(cls, path: Path | str) -> dict[str, Any]:
         """Read the keys of a TOML or JSON file; `with_changes` checks and applies them.
 
         Args:
@@ -149,6 +150,7 @@ class Config:
         Raises:
             ConfigError: It cannot be read or is malformed.
         """
+        path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -178,6 +180,8 @@ class Config:
         Raises:
             ConfigError: As `with_changes`, or `changes` names another environment.
         """
+        if changes is not None and not isinstance(changes, Mapping):
+            raise ConfigError(f"{where}: got {type(changes).__name__}, expected a dict of settings")
         changes = dict(changes or {})
         if (named := changes.get("env", env)) != env:
             raise ConfigError(f"{where}: env is {named!r}, but {env!r} was asked for")
@@ -205,7 +209,10 @@ class Config:
         values: dict[str, Any] = {
             k: tuple(v) if isinstance(v, list) else v for k, v in changes.items()
         }
-        return dataclasses.replace(self, **values)
+        try:
+            return dataclasses.replace(self, **values)
+        except ConfigError as error:
+            raise ConfigError(f"{where}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all keys and values, fit for JSON."""
@@ -386,11 +393,11 @@ def _fitted(value: Any, wanted: Any) -> Any:
     """Return the value as the wanted type, or `None` where it is of another."""
     if isinstance(wanted, types.UnionType):
         return _fitted(value, get_args(wanted)[0])
-    if wanted is float:
-        fits = isinstance(value, int | float) and not isinstance(value, bool)
-        return _float(value) if fits else None
+    if wanted is float:  # those of NumPy are real numbers, too
+        return _float(value) if isinstance(value, Real) and not isinstance(value, bool) else None
     if wanted is int:
-        return value if isinstance(value, int) and not isinstance(value, bool) else None
+        fits = isinstance(value, Integral) and not isinstance(value, bool)
+        return int(value) if fits else None
     if wanted in (str, bool):
         return value if isinstance(value, wanted) else None
     if wanted == dict[str, Any]:
@@ -399,10 +406,10 @@ def _fitted(value: Any, wanted: Any) -> Any:
     return None if None in parts else tuple(parts)
 
 
-def _float(value: float) -> float | None:
+def _float(value: Real) -> float | None:
     """Return a number as a float, or `None` where it is none or too large for one."""
     try:
-        return None if math.isnan(value) else float(value)
+        return None if math.isnan(number := float(value)) else number
     except OverflowError:
         return None
 

@@ -13,8 +13,10 @@ from gymnasium.vector import VectorEnv
 from jax import Array
 from numpy.typing import NDArray
 
+from hybridenv.checks import whole
 from hybridenv.envs import Batch, ChanceEnvironment, Environment
-from hybridenv.train.games import clipped, vector_score
+from hybridenv.errors import ArgumentError
+from hybridenv.train.games import clipped, specs, vector_score
 from hybridenv.train.networks import Carry, Params, Policy
 
 Floats = NDArray[np.float32]
@@ -67,8 +69,14 @@ def evaluate(
 
     Returns:
         Return, score and length of each episode.
+
+    Raises:
+        ArgumentError: A number makes no sense, or the policy was made for other observations or
+            actions.
     """
     games = Batch(env, episodes)
+    _check(env.observation_space(env_params), env.action_space(env_params), env.name, policy)
+    _check_numbers(seed, max_steps)
 
     def going(now: tuple[Any, ...]) -> Array:
         return jnp.any(now[-1]) & (now[-2] < max_steps)
@@ -121,7 +129,18 @@ def evaluate_vector(
 
     Returns:
         Return, score (the same where the environments have no `score`) and length of each episode.
+
+    Raises:
+        ArgumentError: As `evaluate`, or `env` is no vector environment.
     """
+    if not isinstance(env, VectorEnv):
+        raise ArgumentError(
+            f"env: got {type(env).__name__}, expected a vector environment, as gymnasium.make_vec "
+            "makes it"
+        )
+    name = type(env.unwrapped).__name__
+    _check(env.single_observation_space, env.single_action_space, name, policy)
+    _check_numbers(seed, max_steps)
 
     @jax.jit
     def choose(key: Array, obs: Array, carry: Carry) -> tuple[Array, Carry]:
@@ -145,6 +164,27 @@ def evaluate_vector(
         if not alive.any():
             break
     return Evaluation(*(sums.astype(np.float32) for sums in (returns, scores, lengths)))
+
+
+def _check(observations: Any, actions: Any, name: str, policy: Policy) -> None:
+    """Refuse a policy that was made for something else; its program would fail with many words."""
+    obs, action = specs(observations, actions, name)
+    found = (obs.shape, obs.dtype, action.size, action.continuous)
+    wanted = (policy.obs.shape, policy.obs.dtype, policy.action.size, policy.action.continuous)
+    if found != wanted:
+        raise ArgumentError(
+            f"policy: got one of {_words(*wanted)} for {name}, which has {_words(*found)}"
+        )
+
+
+def _words(shape: tuple[int, ...], dtype: str, size: int, continuous: bool) -> str:
+    actions = f"float32[{size}] as action" if continuous else f"{size} actions to choose from"
+    return f"observations {dtype}{list(shape)} and {actions}"
+
+
+def _check_numbers(seed: int, max_steps: int) -> None:
+    whole("seed", seed, 0, 2**63 - 1)
+    whole("max_steps", max_steps, 1, 2**31 - 1)
 
 
 def _act(

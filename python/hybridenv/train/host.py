@@ -25,7 +25,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from numpy.typing import NDArray
 
 from hybridenv.envs import compiler_options
-from hybridenv.errors import ConfigError
+from hybridenv.errors import ConfigError, HybridEnvError
 from hybridenv.train import losses
 from hybridenv.train.config import Config
 from hybridenv.train.games import chosen_devices, clipped, specs, vector_score, vector_shows
@@ -499,6 +499,13 @@ def make_vector_env(config: Config, n: int) -> VectorEnv[Any, Any, Any]:
         ) from None
     except TypeError as error:
         raise ConfigError(f"env_args: got {config.env_args} for {config.env!r}: {error}") from None
+    except HybridEnvError:
+        raise
+    except Exception as error:  # a module that is missing, or whatever an environment raises
+        raise ConfigError(
+            f"env: {config.env!r} with env_args {config.env_args} cannot be made: "
+            f"{type(error).__name__}: {error}"
+        ) from error
 
 
 def _autoreset_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:

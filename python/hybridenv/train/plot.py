@@ -58,7 +58,8 @@ def learning_curve(
         The path.
 
     Raises:
-        ArgumentError: There is nothing to draw, no such metric, or no such format.
+        ArgumentError: There is nothing to draw, no such metric, no finite number of it, or no such
+            format.
         MissingDependencyError: matplotlib is not installed.
         OSError: The file cannot be written; `filename` says which.
     """
@@ -80,6 +81,11 @@ def learning_curve(
         x = np.asarray([row[against] for row in rows], float)
         y = np.asarray([np.atleast_1d(row[metric]) for row in rows], float)
         seen = np.isfinite(y).all(axis=1)
+        if not seen.any():
+            raise ArgumentError(
+                f"learning_curve: run {name!r} has no finite {metric!r} in {len(rows)} rows, "
+                "expected one; where no episode has ended yet, draw another metric"
+            )
         x, y = x[seen], y[seen]
         y = np.stack([y[max(0, i + 1 - window) : i + 1].mean(axis=0) for i in range(len(y))])
         (line,) = axes.plot(x, y.mean(axis=1), label=name)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
-from hybridenv.errors import CheckpointError, ConfigError, DivergedError
+from hybridenv.errors import CheckpointError, ConfigError, DivergedError, OutOfMemoryError
 from hybridenv.train.checkpoint import Checkpoints, saved_steps
 from hybridenv.train.config import Config
 from hybridenv.train.logging import JsonLines, ProgressBar, Row, Sink, Sinks, TensorBoard
@@ -104,7 +104,12 @@ def train(
         ConfigError: The configuration does not make sense, or no environment has this name.
         CheckpointError: A checkpoint cannot be written or read, or belongs to other settings.
         DivergedError: A loss is not a finite number. The last good checkpoint is kept.
+        OutOfMemoryError: The devices have not as much memory as this run needs.
     """
+    if not isinstance(config, Config):
+        raise ConfigError(
+            f"config: got {type(config).__name__}, expected a Config, such as Config.of('pong')"
+        )
     if out is None and (resume or tensorboard):
         raise ConfigError("out: got none, expected a folder to resume from or to write logs to")
     folder = None if out is None else Path(out) / "checkpoints"
@@ -119,6 +124,13 @@ def train(
     made = trainer or make_trainer(config)
     try:
         return _Run(made, None if out is None else Path(out)).train(progress, tensorboard, on_row)
+    except jax.errors.JaxRuntimeError as error:
+        if not any(sign in str(error) for sign in ("Out of memory", "RESOURCE_EXHAUSTED")):
+            raise
+        raise OutOfMemoryError(
+            f"{config.env}: got too little memory ({str(error).splitlines()[0]}), expected enough "
+            "for the network, and for n_envs times horizon steps; make one of them smaller"
+        ) from error
     finally:
         made.close()
 

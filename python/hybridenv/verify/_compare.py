@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hybridenv.checks import real
 from hybridenv.errors import ArgumentError
 from hybridenv.trees import difference, kind
 from hybridenv.verify._record import MISSING, Trajectory
@@ -37,15 +38,14 @@ class Rules:
 
     def __post_init__(self) -> None:
         for name, value in self.tol.items():
-            if stream(name) not in TOLERANT:
+            if not isinstance(name, str) or stream(name) not in TOLERANT:
                 raise ArgumentError(
                     f"tol: got a tolerance for {name!r}, expected one of {', '.join(TOLERANT)} or "
                     "of their columns, such as \"info['score']\""
                 )
-            if not isinstance(value, int | float) or not 0 <= value < np.inf:
-                raise ArgumentError(f"tol[{name!r}]: got {value!r}, expected a number 0 or greater")
+            real(f"tol[{name!r}]", value, 0.0)
         for name in self.ignore:
-            if stream(name) not in (*STREAMS, RESET_INFO):
+            if not isinstance(name, str) or stream(name) not in (*STREAMS, RESET_INFO):
                 known = ", ".join((*STREAMS, RESET_INFO))
                 raise ArgumentError(f"ignore: got {name!r}, expected one of {known} or a column")
 

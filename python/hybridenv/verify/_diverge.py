@@ -1,27 +1,15 @@
 """From a difference to what a person can use: the shortest way there, a test, one-step errors."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from hybridenv.verify._compare import Difference, largest_errors
 from hybridenv.verify._plan import Pair
-from hybridenv.verify._record import Play, Trajectory
+from hybridenv.verify._record import Play, Trajectory, plain
 from hybridenv.verify._regression import write_test
 from hybridenv.verify._results import Anchored, Divergence
 from hybridenv.verify._shrink import shrink
-
-
-def plain(value: Any) -> Any:
-    """Make plain data of an action: numbers, lists and dicts."""
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(one) for one in value]
-    return value
 
 
 def divergence_of(pair: Pair, source: str, play: Play, difference: Difference) -> Divergence:

@@ -86,6 +86,7 @@ class IsolatedTarget(Target):
             pass_fds=[theirs.fileno()],
             env=environment,
             stdin=subprocess.DEVNULL,
+            process_group=0,  # Ctrl-C is for the process that asks, also while this one starts
         )
         theirs.close()
         try:

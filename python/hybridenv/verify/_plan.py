@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from hybridenv.checks import choice, whole
+from hybridenv.checks import choice, real, whole
 from hybridenv.errors import ArgumentError, TargetError
 from hybridenv.verify._actions import SEED_BITS, Source, episode_seeds
 from hybridenv.verify._compare import Rules
@@ -56,15 +56,15 @@ class Settings:
         choice("chance", self.chance, Chance)
         whole("seed", self.seed, 0, 2**63 - 1)
         whole("episodes", self.episodes, 1, 10**9)
+        if self.seeds is not None and not self.seeds:
+            raise ArgumentError("seeds: got none, expected at least one")
         for one in self.seeds or ():
             whole("seeds", one, 0, 2**SEED_BITS - 1)
         whole("max_steps", self.max_steps, 1, 10**9)
         whole("examples", self.examples, 1, 10**6)
         if not (isinstance(self.alpha, int | float) and 0 < self.alpha < 0.5):
             raise ArgumentError(f"alpha: got {self.alpha!r}, expected a number between 0 and 0.5")
-        if self.margin is not None and not (
-            isinstance(self.margin, int | float) and 0 < self.margin < float("inf")
-        ):
+        if self.margin is not None and not real("margin", self.margin) > 0:
             raise ArgumentError(f"margin: got {self.margin!r}, expected a number above 0")
 
     def episode_seeds(self, name: str) -> list[int]:

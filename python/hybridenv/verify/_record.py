@@ -278,6 +278,17 @@ def _hand_over(target: "Target", tape: Sequence[Draws] | None, draws: Iterator[D
         target.set_chance(next(draws, None))
 
 
+def plain(value: Any) -> Any:
+    """Make plain data of an action: numbers, lists and dicts."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    return value
+
+
 def listed(actions: Sequence[Any]) -> Chooser:
     """Choose the actions of a list, then stop."""
 

@@ -36,8 +36,12 @@ def write_test(pair: Pair, seed: int, actions: Sequence[Any], words: str) -> str
         if value and value != "shared"
     ).replace("    ", "        ")
     steps = pformat(list(actions), width=88, compact=True).replace("\n", "\n    ")
+    odd = sorted(set(re.findall(r"\b(?:inf|nan)\b", steps)))
+    numbers = f"from math import {', '.join(odd)}\n\n" if odd else ""
     return (
-        f'"""{_quoted(words)}."""\n\n'
+        f'"""{_quoted(words)}.\n\n'
+        "`python -m pytest` runs it, from a folder in which both sides are found.\n"
+        f'"""\n\n{numbers}'
         "from hybridenv.verify import replay\n\n\n"
         f"def test_{name}_{seed}() -> None:\n"
         f"    actions = {steps}\n"
@@ -49,4 +53,5 @@ def write_test(pair: Pair, seed: int, actions: Sequence[Any], words: str) -> str
 def _quoted(words: str) -> str:
     """Words that can stand in a docstring."""
     text = words.replace("\\", "/").replace('"', "'")
+    text = "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
     return text[0].upper() + text[1:] if text else "Both sides differ"

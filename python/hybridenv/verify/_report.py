@@ -219,6 +219,7 @@ def limits(
     settings: Settings,
     levels: Mapping[int, LevelResult],
     isolated: tuple[str, ...] | None,
+    candidate: str | None,
 ) -> tuple[str, ...]:
     """Say what the report does not show, from what was not run.
 
@@ -226,9 +227,17 @@ def limits(
         settings: The settings.
         levels: The results.
         isolated: Modules that the candidate was cut off from.
+        candidate: What the user called the candidate; `None` where it was not made.
     """
     said = []
-    if isolated is None:
+    if candidate is None:
+        said.append("Nothing was compared: not both sides were made.")
+    elif candidate.startswith("cmd:"):
+        said.append(
+            "The candidate ran in a process of its own kind, to which nothing was closed, so that "
+            "it could have called the reference."
+        )
+    elif isolated is None:
         said.append(
             "The candidate ran in the same process as the reference, so that it could have called "
             "it. Name it as module:function to isolate it."
@@ -269,8 +278,14 @@ def limits(
 
 
 def _limits_of_episodes(settings: Settings, levels: Mapping[int, LevelResult]) -> list[str]:
-    third = levels.get(3)
+    third, fourth = levels.get(3), levels.get(4)
     said = []
+    if fourth is not None and fourth.counts.get("cut"):
+        said.append(
+            f"{fourth.counts['cut']} of {fourth.counts['pairs']} pairs of episodes with policies "
+            f"did not end within {settings.max_steps:,} steps on both sides and were cut off "
+            "there; their returns are those of so many steps."
+        )
     if isinstance(third, L3Result):
         played = sum(source.episodes for source in third.sources)
         cut = sum(source.cut for source in third.sources)
@@ -326,5 +341,6 @@ def plain(value: Any) -> Any:
 
 def _kept(text: str, path: Path | str | None) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        # An environment may say what UTF-8 has no bytes for: halves of pairs.
+        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
     return text

@@ -1,14 +1,17 @@
 """`verify` and its relatives: make both sides, run the levels, write the report."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any
 
-from hybridenv.checks import whole
+import gymnasium
+import numpy as np
+
+from hybridenv.checks import real, whole
 from hybridenv.errors import ArgumentError, HybridEnvError, NotEquivalentError, TargetError
 from hybridenv.verify._actions import Policy, Source, by_policy, masked, scripted, uniform
 from hybridenv.verify._compare import Rules, first_difference
@@ -19,6 +22,11 @@ from hybridenv.verify._report import Report, judge, limits
 from hybridenv.verify._results import Chance, LevelResult, Status, Verdict
 from hybridenv.verify._target import Identity, Target
 from hybridenv.verify.adapters import adapt, resolve
+from hybridenv.verify.adapters._resolve import making
+from hybridenv.verify.levels.l0 import require_same_actions
+
+LONGEST_TIMEOUT = 1e6
+"""Seconds; the system waits no longer than some three weeks."""
 
 Side = Any
 """A text as for `resolve`, an environment as for `adapt`, or a function that makes one."""
@@ -82,7 +90,8 @@ def verify(
         shrink: Look for short examples, operations and actions where both sides differ.
         isolate: Run the candidate in a process that cannot import the reference's package. `None`
             does so where it is named by a text.
-        timeout: Seconds that an isolated candidate may take for one answer, such as an episode.
+        timeout: Seconds that an isolated candidate, or a `cmd:` target, may take for one answer,
+            such as an episode; up to a million.
         progress: Show bars on standard error.
 
     Returns:
@@ -95,10 +104,10 @@ def verify(
     wanted = _wanted(level, levels)
     settings = Settings(
         chance=chance,
-        rules=Rules(dict(tol or {}), tuple(ignore)),
+        rules=_rules(tol, ignore),
         seed=seed,
         episodes=episodes,
-        seeds=None if seeds is None else tuple(seeds),
+        seeds=None if seeds is None else _several("seeds", seeds, "[17, 18]"),
         max_steps=max_steps,
         examples=examples,
         shrink=shrink,
@@ -111,6 +120,10 @@ def verify(
         raise ArgumentError("margin: got none, expected one for level 4, fixed before you look")
     if 4 in wanted and not policies:
         raise ArgumentError("policies: got none, expected at least one for level 4")
+    named = _policies(policies)
+    actions = _several("actions", actions, "['uniform']")
+    properties = _properties(properties)
+    timeout = _seconds(timeout)
     show = Progress() if progress else hidden()
     begin = time.perf_counter()
     run = _Run(settings, wanted, datetime.now(UTC).isoformat(timespec="seconds"))
@@ -118,9 +131,7 @@ def verify(
         try:
             with both(reference, candidate, settings, isolate=isolate, timeout=timeout) as made:
                 run.made = made
-                work = Work(
-                    _sources(actions, made.pair, wanted), tuple(properties), dict(policies or {})
-                )
+                work = Work(_sources(actions, made.pair, wanted), properties, named)
                 run.levels_of(made.pair, work, show)
         except TargetError as error:
             run.failure = error
@@ -186,10 +197,11 @@ def replay(
         NotEquivalentError: They differ; the message says where.
         TargetError: A side cannot be made or fails.
     """
-    rules = Rules(dict(tol or {}), tuple(ignore))
+    rules = _rules(tol, ignore)
+    actions = _several("actions", actions, "[0, 1]")
     settings = Settings(chance=chance, rules=rules, anchor=anchor, max_steps=max(1, len(actions)))
     with both(reference, candidate, settings, isolate=isolate) as made:
-        source = scripted([typed(action, made.pair.reference) for action in actions])
+        source = scripted([typed(action, made.pair.reference.action_space) for action in actions])
         play, ours = made.pair.lead(seed, source.start(seed), anchors=anchor)
         [theirs] = made.pair.follow([play])
         found = first_difference(ours, theirs, rules)
@@ -197,14 +209,14 @@ def replay(
         raise NotEquivalentError(f"{_name(candidate)} differs from {_name(reference)} {found}")
 
 
-def typed(action: Any, target: Target) -> Any:
-    """Give an action that was written as plain data the type of its space."""
-    import gymnasium
-    import numpy as np
-
-    space = target.action_space
+def typed(action: Any, space: gymnasium.Space[Any]) -> Any:
+    """Give an action that was written as plain data the types of its space."""
     if isinstance(space, gymnasium.spaces.Discrete):
         return np.int64(action)
+    if isinstance(space, gymnasium.spaces.Dict):
+        return {key: typed(action[key], one) for key, one in space.spaces.items()}
+    if isinstance(space, gymnasium.spaces.Tuple):
+        return tuple(typed(part, one) for part, one in zip(action, space.spaces, strict=True))
     if space.shape is not None and space.dtype is not None:
         return np.asarray(action, space.dtype)
     return action
@@ -248,7 +260,7 @@ def both(
         TargetError: One cannot be made.
         ArgumentError: Isolation was asked for a candidate that has no name.
     """
-    with _closing(_make(reference)) as judge_:
+    with _closing(_make(reference, timeout)) as judge_:
         blocked: tuple[str, ...] | None = None
         named = isinstance(candidate, str)
         if isolate and not named:
@@ -259,12 +271,8 @@ def both(
         if named and isolate is not False and not candidate.startswith("cmd:"):
             blocked = modules_to_block(judge_.identity, candidate)
             made: Target = IsolatedTarget(candidate, blocked, timeout)
-        elif named and candidate.startswith("cmd:"):
-            from hybridenv.verify.adapters._process import ProcessTarget
-
-            made = ProcessTarget(candidate.partition(":")[2], Identity(candidate), timeout)
         else:
-            made = _make(candidate)
+            made = _make(candidate, timeout)
         with _closing(made) as judged:
             pair = Pair(judge_, judged, settings, (_name(reference), _name(candidate)))
             yield Made(pair, blocked)
@@ -282,6 +290,8 @@ class _Run:
 
     def levels_of(self, pair: Pair, work: Work, show: Progress) -> None:
         """Run the levels, until one has shown that there is no point in the next."""
+        if 0 not in self.wanted:
+            require_same_actions(pair)
         for n in self.wanted:
             module = import_module(f"hybridenv.verify.levels.l{n}")
             begin = time.perf_counter()
@@ -310,7 +320,9 @@ class _Run:
             candidate=candidate if pair is None else pair.candidate.identity,
             settings=self.settings,
             levels=self.results,
-            limits=limits(self.settings, self.results, isolated),
+            limits=limits(
+                self.settings, self.results, isolated, None if pair is None else pair.names[1]
+            ),
             isolated=isolated,
             seconds=seconds,
             interrupted=self.interrupted,
@@ -329,9 +341,53 @@ def _hopeless(result: LevelResult) -> bool:
 def _wanted(level: int, levels: Sequence[int] | None) -> list[int]:
     if levels is None:
         return list(range(whole("level", level, 0, 4) + 1))
-    if not levels:
+    some = _several("levels", levels, "[0, 3]")
+    if not some:
         raise ArgumentError("levels: got none, expected some of 0 to 4")
-    return sorted({whole("levels", one, 0, 4) for one in levels})
+    return sorted({whole("levels", one, 0, 4) for one in some})
+
+
+def _rules(tol: Any, ignore: Any) -> Rules:
+    if tol is not None and not isinstance(tol, Mapping):
+        raise ArgumentError(f"tol: got {tol!r}, expected a dict such as {{'obs': 1e-4}}")
+    return Rules(dict(tol or {}), _several("ignore", ignore, "['info']"))
+
+
+def _policies(policies: Any) -> dict[str, Policy]:
+    if policies is not None and not isinstance(policies, Mapping):
+        kind = type(policies).__name__
+        raise ArgumentError(f"policies: got {kind}, expected a dict of policies by name")
+    for name, policy in (policies or {}).items():
+        if not isinstance(policy, Policy):
+            raise ArgumentError(
+                f"policies[{name!r}]: got {type(policy).__name__} without act(obs, key)"
+            )
+    return dict(policies or {})
+
+
+def _properties(properties: Any) -> tuple[Any, ...]:
+    several = _several("properties", properties, "[Property(...)]")
+    if several:  # only who has some has loaded hypothesis
+        from hybridenv.verify._properties import Property
+
+        if odd := [one for one in several if not isinstance(one, Property)]:
+            raise ArgumentError(f"properties: got {odd[0]!r}, expected a Property")
+    return several
+
+
+def _several(what: str, values: Any, example: str) -> tuple[Any, ...]:
+    """Read a sequence; a text is one value and no sequence of letters."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise ArgumentError(f"{what}: got {values!r}, expected a list such as {example}")
+    return tuple(values)
+
+
+def _seconds(timeout: Any) -> float:
+    if not 0 < (seconds := real("timeout", timeout)) <= LONGEST_TIMEOUT:
+        raise ArgumentError(
+            f"timeout: got {timeout!r}, expected seconds above 0 and up to {LONGEST_TIMEOUT:,.0f}"
+        )
+    return seconds
 
 
 def _sources(
@@ -364,13 +420,18 @@ def _sources(
     return tuple(found)
 
 
-def _make(side: Side) -> Target:
+def _make(side: Side, timeout: float) -> Target:
+    if isinstance(side, str) and side.startswith("cmd:"):
+        from hybridenv.verify.adapters._process import ProcessTarget
+
+        return ProcessTarget(side.partition(":")[2], Identity(side), timeout)
     if isinstance(side, str):
         return resolve(side)
     if isinstance(side, Target):
         return side
     makes = isinstance(side, type) or (callable(side) and not hasattr(side, "reset"))
-    return adapt(side() if makes else side, _name(side))
+    with making(_name(side)):
+        return adapt(side() if makes else side, _name(side))
 
 
 def _name(side: Side) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hybridenv.verify._compare import Difference, first_difference
 from hybridenv.verify._plan import Pair
-from hybridenv.verify._record import STOP, Play, Trajectory
+from hybridenv.verify._record import STOP, Play, Trajectory, plain
 
 MOST_TRIALS = 20_000
 MOST_SECONDS = 60.0
@@ -90,7 +90,7 @@ class _Search:
         found: list[_Found | None] = [None] * len(sequences)
         led: list[tuple[int, bytes, Play, Trajectory]] = []
         for i, actions in enumerate(sequences):
-            key = repr([np.asarray(a).tolist() for a in actions]).encode()
+            key = repr(plain(actions)).encode()
             if key in self.failed or self.over:
                 continue
             self.tried += 1

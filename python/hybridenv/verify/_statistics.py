@@ -27,8 +27,9 @@ Floats = NDArray[np.float64]
 
 
 def two_sample_p(ours: Sequence[float], theirs: Sequence[float]) -> float:
-    """Return the p-value of a Kolmogorov-Smirnov test of two samples."""
-    return float(stats.ks_2samp(ours, theirs).pvalue)
+    """Return the p-value of a Kolmogorov-Smirnov test of two samples; NaN counts as infinity."""
+    sides = (np.where(np.isnan(side), np.inf, side) for side in (ours, theirs))
+    return float(stats.ks_2samp(*sides).pvalue)
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

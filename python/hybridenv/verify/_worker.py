@@ -93,7 +93,7 @@ def serve(connection: Connection) -> None:
     while True:
         try:
             method, arguments = connection.recv()
-        except EOFError:
+        except (EOFError, OSError):  # whoever asked has ended
             break
         try:
             if method == "make":
@@ -104,7 +104,10 @@ def serve(connection: Connection) -> None:
             status = "answer"
         except (Exception, KeyboardInterrupt) as error:  # a candidate may raise anything
             status, answer = _told(error)
-        connection.send_bytes(_packed(method, status, answer))
+        try:
+            connection.send_bytes(_packed(method, status, answer))
+        except OSError:  # nobody waits for it any more
+            break
     if target is not None:
         target.close()
 

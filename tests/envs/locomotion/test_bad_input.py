@@ -57,6 +57,9 @@ def test_motors_are_limited_but_costs_are_not_as_in_gymnasium(body: str, size: f
         (np.zeros(5, np.float32), r"got float32\[5\]"),
         (np.zeros((1, 6), np.float32), r"got float32\[1, 6\]"),
         (0.0, r"got float32\[\]"),
+        (None, "action: got NoneType, expected"),
+        ("forwards", "action: got str, expected"),
+        ([[1.0], [1.0, 2.0]], "action: got list, expected"),
     ],
 )
 def test_other_actions_are_refused(action: Any, message: str) -> None:
@@ -88,6 +91,15 @@ def test_states_of_other_bodies_and_precisions_are_refused() -> None:
     other = state_of(hopper, np.zeros(6), np.zeros(6))
     with pytest.raises(StateError, match=r"half_cheetah state: got qpos float32\[6\], expected"):
         cheetah.step_with(None, other, action, params)
+    with pytest.raises(StateError, match=r"got qpos float32\[6\], expected"):
+        cheetah.observe(other, params)
+    with pytest.raises(StateError, match=r"got qpos float32\[6\], expected"):
+        cheetah.render(other, params)
+    for nothing in (None, np.zeros(17, np.float32)):
+        with pytest.raises(
+            StateError, match=r"state: got \w+ of \w+, expected a State, as reset and step"
+        ):
+            cheetah.step_with(None, nothing, action, params)
     half = jax.tree.map(lambda x: x.astype(jnp.float16), state_of(cheetah, *[np.zeros(9)] * 2))
     with pytest.raises(StateError, match=r"got qpos float16\[9\], expected float32\[9\]"):
         cheetah.step_with(None, half, action, params)

@@ -140,6 +140,10 @@ BAD = {
     "seven": ("\n".join(GOOD).replace(TEAM, "]".join([TEAM] * 7), 1), "expected 1 to 6"),
     "no such move": ("\n".join([*GOOD[:3], ">p1 move surf"]), "line 4: got 'move surf', expected"),
     "no such slot": ("\n".join([*GOOD[:3], ">p1 move 3"]), "line 4: .*move bodyslam"),
+    "a sign": ("\n".join([*GOOD[:3], ">p1 move \u00b2"]), "line 4: got 'move \u00b2', expected"),
+    "many digits": ("\n".join([*GOOD[:3], f">p1 move {'9' * 5000}"]), "line 4: got 'move 999"),
+    "below 0": ("\n".join([*GOOD[:3], ">p1 move -1"]), "line 4: got 'move -1', expected"),
+    "endless seed": ('>start {"formatid":"gen1ou","seed":[1,2,3,1e999]}', "got seed .*inf"),
     "no such place": ("\n".join([*GOOD[:3], ">p1 switch 2"]), "line 4: got 'switch 2'"),
     "a pass": ("\n".join([*GOOD[:3], ">p1 pass"]), "line 4: got '>p1 pass', expected >start"),
     "twice": (

@@ -86,6 +86,21 @@ def test_a_flipped_byte_is_refused_or_makes_no_difference(state: State, tmp_path
     assert refused > 40
 
 
+@pytest.mark.parametrize(("place", "number"), [(4, 99), (6, 1), (8, 97)])
+def test_a_damaged_head_of_the_archive_is_refused(
+    state: State, tmp_path: Path, place: int, number: int
+) -> None:
+    """Its version, a flag for a password, and the method of compression."""
+    path = tmp_path / "battles.npz"
+    save_battles(path, state)
+    bad = bytearray(path.read_bytes())
+    at = bad.index(b"PK\x01\x02") + 2 + place  # of the list of files at the end
+    bad[at] = number
+    path.write_bytes(bad)
+    with pytest.raises(StateError, match="damaged or of something else"):
+        load_battles(path)
+
+
 def test_files_of_something_else_are_refused(state: State, tmp_path: Path) -> None:
     seed = np.stack(state.seed)
     words = np.stack(jax.tree.leaves(state)[2:])

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hybridenv import make
 from hybridenv.envs.pokemon import teams
+from hybridenv.envs.pokemon.env import PokemonParams
 from hybridenv.envs.pokemon.state import MON, unpack
 from hybridenv.errors import ArgumentError
 
@@ -59,6 +61,29 @@ def test_words_hold_what_a_team_is() -> None:
 def test_a_malformed_team_is_refused(team: list[Any], says: str) -> None:
     with pytest.raises(ArgumentError, match=says):
         teams.pool([team])
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (MEW, "teams: got dict, expected a list of teams"),
+        ([MEW], r"teams\[0\]: got dict, expected a list of members"),
+        ([[3]], r"teams\[0\]\[0\]: got int, expected a dict with species and moves"),
+        ([[member(moves="Ice Beam")]], "moves: got str, expected a list of names"),
+        ([[member(ivs=30)]], "ivs: got int, expected a dict of hp"),
+        ([[member(evs={3: 3})]], "evs: got 3, expected hp"),
+    ],
+)
+def test_what_is_no_list_of_teams_is_refused(given: Any, says: str) -> None:
+    with pytest.raises(ArgumentError, match=says):
+        teams.pool(given)
+
+
+def test_parameters_need_pools_and_opponents_a_name() -> None:
+    with pytest.raises(ArgumentError, match="ours: got list, expected a Pool"):
+        PokemonParams.of([[MEW]])  # type: ignore[arg-type]
+    with pytest.raises(ArgumentError, match=r"opponent: got \[\], expected one of"):
+        make("pokemon", opponent=[])
 
 
 def test_a_pool_needs_teams() -> None:

@@ -250,8 +250,13 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
         return {}, {}, jnp.zeros((), jnp.bool_)
 
     def observe(self, state: State, params: Params) -> Array:
-        """Positions, then velocities: `dtype`[2 nq], or without x one fewer."""
+        """Positions, then velocities: `dtype`[2 nq], or without x one fewer.
+
+        Raises:
+            StateError: As `step_with`.
+        """
         del params
+        self._check_state(state)
         hidden = int(self.exclude_current_positions_from_observation)
         return jnp.concatenate([state.physics.qpos[hidden:], self._seen(state.physics.qvel)])
 
@@ -281,16 +286,27 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
             )
 
     def _checked(self, action: Any) -> Array:
-        array = jnp.asarray(action)
         allowed = {"float32", self.dtype}
+        expected = " or ".join(f"{name}[{self.model.nu}]" for name in sorted(allowed))
+        try:
+            array = jnp.asarray(action)
+        except (TypeError, ValueError):  # a text, nothing, rows of different lengths
+            raise ActionError(
+                f"{self.name} action: got {type(action).__name__}, expected {expected}"
+            ) from None
         if array.dtype.name not in allowed or array.shape != (self.model.nu,):
-            expected = " or ".join(f"{name}[{self.model.nu}]" for name in sorted(allowed))
             raise ActionError(
                 f"{self.name} action: got {array.dtype}{list(array.shape)}, expected {expected}"
             )
         return array
 
-    def _check_state(self, state: State) -> None:
+    def _check_state(self, state: Any) -> None:
+        if not isinstance(state, State):
+            kind = type(state)
+            raise StateError(
+                f"{self.name} state: got {kind.__qualname__} of {kind.__module__}, expected a "
+                "State, as reset and step return it"
+            )
         sizes = {"qpos": self.model.nq, "qvel": self.model.nq, "warm": self.model.nq}
         for name, size in sizes.items():
             got = getattr(state.physics, name)
@@ -308,6 +324,11 @@ class LocomotionEnv(ChanceEnvironment[State, Params]):
         return 1 / self.dt
 
     def render(self, state: State, params: Params) -> NDArray[np.uint8]:
-        """Draw one body outside of JAX, see `render.draw`: uint8[height, width, 3]."""
+        """Draw one body outside of JAX, see `render.draw`: uint8[height, width, 3].
+
+        Raises:
+            StateError: As `step_with`.
+        """
         del params
+        self._check_state(state)
         return draw(self.model, np.asarray(state.physics.qpos), self.width, self.height)

@@ -58,10 +58,14 @@ class PokemonParams:
             theirs: Of the opponent; the same where it is `None`.
 
         Raises:
-            ArgumentError: There are more or none.
+            ArgumentError: There are more or none, or one is no pool.
         """
         pools = (ours, ours if theirs is None else theirs)
         for name, pool in zip(("ours", "theirs"), pools, strict=True):
+            if not isinstance(pool, Pool):
+                raise ArgumentError(
+                    f"{name}: got {type(pool).__name__}, expected a Pool, as teams.pool makes it"
+                )
             if not 1 <= len(pool) <= MOST_TEAMS:
                 raise ArgumentError(f"{name}: got {len(pool)} teams, expected 1 to {MOST_TEAMS}")
         with jax.ensure_compile_time_eval():
@@ -104,7 +108,8 @@ class PokemonEnv(ChanceEnvironment[State, PokemonParams]):
     shaping: float = 0.0
 
     def __post_init__(self) -> None:
-        if not callable(self.opponent) and self.opponent not in POLICIES:
+        named = isinstance(self.opponent, str) and self.opponent in POLICIES
+        if not callable(self.opponent) and not named:
             names = ", ".join(map(repr, POLICIES))
             raise ArgumentError(
                 f"opponent: got {self.opponent!r}, expected one of {names}, or a function"

@@ -166,7 +166,7 @@ def _seed(options: Mapping[str, Any], line: int) -> int:
     parts = seed.split(",") if isinstance(seed, str) else seed
     try:
         numbers = [int(part) for part in parts]  # type: ignore[union-attr]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = []
     if len(numbers) != 4 or not all(0 <= number < 2**16 for number in numbers):
         _fail(line, f'got seed {seed!r}, expected "gen5," and 16 digits, or four words of 16 bits')
@@ -204,7 +204,7 @@ def _unpacked(text: str) -> list[dict[str, Any]]:
         member: dict[str, Any] = {
             "species": species or name,
             "moves": [move for move in moves.split(",") if move],
-            "level": int(level) if level.lstrip("-").isdigit() else level or 100,
+            "level": int(level) if re.fullmatch("-?[0-9]{1,9}", level) else level or 100,
         }
         for key, given, missing in (("evs", evs, 0), ("ivs", ivs, 31)):
             numbers = given.split(",") if given else []
@@ -231,16 +231,18 @@ def _set(member: Mapping[str, Any]) -> dict[str, Any]:
 
 def _action(choice: _Choice, state: State, mask: int) -> int:
     """Read a choice: `move NAME`, `move N`, `switch N` or `switch NAME`."""
-    kind, _, rest = choice.text.partition(" ")
+    kind, rest = choice.text.split(maxsplit=1)
+    # Not `isdigit`, which takes signs that `int` does not; and no place has two digits.
+    number = int(rest) if re.fullmatch("[0-9]", rest) else None
     name = "".join(c for c in rest.lower() if c.isalnum())
     legal = [action for action in range(ACTIONS) if mask >> action & 1]
     moves = _moves(state, choice.player)
     if kind == "switch":
         species = _species(state, choice.player)
-        place = int(name) - 1 if name.isdigit() else _find(species, name)
+        place = _find(species, name) if number is None else number - 1
         action = FIRST_SWITCH + place if 0 <= place < len(species) else -1
     else:
-        action = int(name) - 1 if name.isdigit() else _find(moves, name)
+        action = _find(moves, name) if number is None else number - 1
         single = [one for one in legal if one < FIRST_SWITCH] == [0]
         shown = name in _ALONE or _locked(state, choice.player, name)
         if action >= MOVES:
@@ -254,7 +256,8 @@ def _action(choice: _Choice, state: State, mask: int) -> int:
             f"move {moves[one] or one + 1}" if one < FIRST_SWITCH else f"switch {one - 3}"
             for one in legal
         ]
-        _fail(choice.line, f"got {choice.text!r}, expected one of {', '.join(texts)}")
+        got = choice.text[:_SHOWN]
+        _fail(choice.line, f"got {got!r}, expected one of {', '.join(texts)}")
     return action
 
 

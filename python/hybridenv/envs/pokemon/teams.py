@@ -129,11 +129,13 @@ def pool(teams: Sequence[Sequence[Mapping[str, Any]]]) -> Pool:
     Raises:
         ArgumentError: A team or a member is not what it should be.
     """
+    _demand(teams, Sequence, "teams", "a list of teams")
     if not teams:
         raise ArgumentError("teams: got none, expected at least one")
     rows: dict[str, list[Any]] = {name: [] for name in Pool.__dataclass_fields__}
     for number, team in enumerate(teams):
         where_ = f"teams[{number}]"
+        _demand(team, Sequence, where_, "a list of members")
         if not 1 <= len(team) <= TEAM:
             raise ArgumentError(f"{where_}: got {len(team)} members, expected 1 to {TEAM}")
         members = [_member(member, f"{where_}[{i}]") for i, member in enumerate(team)]
@@ -153,11 +155,13 @@ _NOBODY: Mapping[str, Any] = {
 
 
 def _member(member: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    _demand(member, Mapping, place, "a dict with species and moves")
     kinds, moves = _by_name("species"), _by_name("moves")
     kind = kinds.get(_plain(member.get("species", "")))
     if kind is None:
         raise ArgumentError(f"{place}: got species {member.get('species')!r}, expected one of 151")
     given = member.get("moves", ())
+    _demand(given, Sequence, f"{place} moves", "a list of names")
     if not 1 <= len(given) <= MOVES or len(set(map(_plain, given))) != len(given):
         raise ArgumentError(f"{place}: got moves {list(given)}, expected 1 to {MOVES} different")
     for name in given:
@@ -181,6 +185,11 @@ def _member(member: Mapping[str, Any], place: str) -> Mapping[str, Any]:
     }
 
 
+def _demand(value: object, kind: type, place: str, expected: str) -> None:
+    if isinstance(value, str | bytes) or not isinstance(value, kind):
+        raise ArgumentError(f"{place}: got {type(value).__name__}, expected {expected}")
+
+
 def _plain(name: object) -> str:
     return "".join(c for c in str(name).lower() if c.isalnum())
 
@@ -197,8 +206,9 @@ def _whole(value: Any, least: int, most: int, what: str) -> int:
 
 
 def _numbers(given: Mapping[str, Any], usual: int, most: int, what: str) -> Mapping[str, int]:
+    _demand(given, Mapping, what, f"a dict of {', '.join(_STATS)}")
     special = given.get("spd", given.get("spa", usual))
-    if unknown := sorted(set(given) - {*_STATS, "spd"}):
+    if unknown := sorted(map(str, set(given) - {*_STATS, "spd"})):
         raise ArgumentError(f"{what}: got {', '.join(unknown)}, expected {', '.join(_STATS)}")
     if special != given.get("spa", usual):
         raise ArgumentError(f"{what}: got spa and spd apart, expected one number for Special")

@@ -1,7 +1,7 @@
 """Gymnasium's plain environments, and whatever has their methods."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium
@@ -54,12 +54,12 @@ class GymTarget(Target):
 
     def reset(self, seed: int | None) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
-        obs, info = self.env.reset(seed=seed)
+        obs, info = _parts("reset", self.env.reset(seed=seed), 2)
         return obs, info
 
     def step(self, action: Any) -> Seen:
         """Play one step."""
-        seen: Seen = self.env.step(action)
+        seen: Seen = _parts("step", self.env.step(action), 5)
         return seen
 
     def get_state(self) -> EnvState:
@@ -165,6 +165,16 @@ class GymTarget(Target):
 
     def _finds(self, name: str) -> bool:
         return callable(getattr(self._inner, name, None))
+
+
+def _parts(method: str, seen: Any, count: int) -> Any:
+    """What a method returned, where it is a tuple of so many parts with an info behind."""
+    if not isinstance(seen, tuple | list) or len(seen) != count:
+        got = f"{len(seen)} values" if isinstance(seen, tuple | list) else type(seen).__name__
+        raise TypeError(f"{method} returned {got}, expected a tuple of {count}")
+    if not isinstance(seen[-1], Mapping):
+        raise TypeError(f"{method} returned {type(seen[-1]).__name__} as info, expected a dict")
+    return seen
 
 
 def _time_limit(env: Any) -> Any:

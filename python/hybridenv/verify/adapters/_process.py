@@ -43,8 +43,14 @@ class ProcessTarget(Target):
         require_posix(f"target {identity.name!r}", "run it there, or name it as module:function")
         self.identity, self._timeout = identity, timeout
         try:
+            words = shlex.split(command)
+            if not words:
+                raise ValueError("got no words, expected a command")
             self._process = subprocess.Popen(  # noqa: S603  # the user's own command, no shell
-                shlex.split(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                process_group=0,  # Ctrl-C is for the process that asks; `close` ends this one
             )
         except (OSError, ValueError) as error:
             raise TargetError(f"target {identity.name!r}: cannot be started: {error}") from error
@@ -54,7 +60,12 @@ class ProcessTarget(Target):
             self.observation_space = space_of(described.get("observation"), identity.name)
             self.action_space = space_of(described.get("action"), identity.name)
             given = described.get("offers", [])
+            if not isinstance(given, list):
+                raise self._odd("offers", given)
             self.offers = frozenset(offer for offer in _OFFERS if offer in given)
+        except RemoteError as error:
+            self.close()
+            raise TargetError(f"target {identity.name!r}: cannot be made: {error}") from error
         except BaseException:
             self.close()
             raise
@@ -171,9 +182,12 @@ class ProcessTarget(Target):
         return line
 
     def _ended(self, method: str) -> TargetError:
+        try:
+            end = f"exit code {self._process.wait(2)}"
+        except subprocess.TimeoutExpired:
+            end = "it closed its output"
         return TargetError(
-            f"target {self.identity.name!r}: its process ended during {method!r} "
-            f"(exit code {self._process.poll()})"
+            f"target {self.identity.name!r}: its process ended during {method!r} ({end})"
         )
 
     def _odd(self, what: str, answer: Any) -> TargetError:

@@ -3,7 +3,8 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any
@@ -44,20 +45,33 @@ def resolve(spec: str) -> Target:
         return ProcessTarget(rest, Identity(spec))
     place, _, query = rest.partition("?")
     options = {key: _value(text) for key, text in parse_qsl(query, keep_blank_values=True)}
-    try:
-        made = _maker(spec, kind, place)(**options)
-        target = adapt(made, spec)
-    except TargetError:
-        raise
-    except HybridEnvError as error:
-        raise TargetError(f"target {spec!r}: {error}") from error
-    except Exception as error:  # whatever a user's function raises
-        raise TargetError(f"target {spec!r}: cannot be made: {_words(error)}") from error
+    with making(spec):
+        target = adapt(_maker(spec, kind, place)(**options), spec)
     if kind == "hybridenv":
         from hybridenv.verify.adapters._ours import identity_of
 
         target.identity = identity_of(place, spec, target.identity)
     return target
+
+
+@contextmanager
+def making(name: str) -> Iterator[None]:
+    """Make a target in the `with` block; what a user's code raises there says which one it is.
+
+    Args:
+        name: What the user called it.
+
+    Raises:
+        TargetError: The block raised something.
+    """
+    try:
+        yield
+    except TargetError:
+        raise
+    except HybridEnvError as error:
+        raise TargetError(f"target {name!r}: {error}") from error
+    except Exception as error:  # whatever a user's function raises
+        raise TargetError(f"target {name!r}: cannot be made: {_words(error)}") from error
 
 
 def adapt(made: Any, name: str | None = None) -> Target:
@@ -93,6 +107,12 @@ def adapt(made: Any, name: str | None = None) -> Target:
             f"target {identity.name!r}: got {type(made).__name__} without {', '.join(lacks)}, "
             "expected an environment of Gymnasium or of hybridenv.envs, or one with these methods"
         )
+    for what in ("observation_space", "action_space"):
+        if not isinstance(space := getattr(env, what), gymnasium.Space):
+            raise TargetError(
+                f"target {identity.name!r}: got {type(space).__name__} for {what}, expected a "
+                "gymnasium.Space"
+            )
     inner = getattr(env, "unwrapped", env)
     if "gymnasium.envs.mujoco.mujoco_env" in {base.__module__ for base in type(inner).__mro__}:
         from hybridenv.verify.adapters._mujoco import MujocoTarget

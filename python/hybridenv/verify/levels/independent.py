@@ -6,9 +6,11 @@ L4 can say that both sides are worth the same.
 """
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
+from hybridenv.errors import TargetError
 from hybridenv.verify._actions import Source
 from hybridenv.verify._plan import Pair, Tick, Work
 from hybridenv.verify._record import Trajectory, drive
@@ -29,19 +31,23 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
 
     Returns:
         The result: `FAILED` or `NOT_SHOWN`, never `PASSED`.
+
+    Raises:
+        TargetError: The reference raises something, or a side is gone.
     """
     p_values: dict[str, float] = {}
     sources, seeds = [], {}
-    interrupted = False
+    interrupted, raising = False, ""
     spent = {"reference": 0.0, "candidate": 0.0}
     for source in work.sources:
         chosen = pair.settings.episode_seeds(source.name)
         seeds[source.name] = chosen
         ours: Samples = {}
         theirs: Samples = {}
-        steps = 0
+        steps = cut = 0
         try:
             for seed in chosen:
+                ended = True
                 for side, target, samples in (
                     ("reference", pair.reference, ours),
                     ("candidate", pair.candidate, theirs),
@@ -49,9 +55,21 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
                     begin = time.perf_counter()
                     seen = _episode(target, source, seed, pair.settings.max_steps)
                     spent[side] += time.perf_counter() - begin
-                    _note(seen, samples)
                     steps += seen.steps
+                    if seen.error is None:
+                        _note(seen, samples)
+                        ended &= seen.ended
+                        continue
+                    raising = (
+                        f"{side} {target.identity.name!r}: fails in the episode with seed {seed} "
+                        f"({source.name}) after {seen.steps} steps: {seen.error}"
+                    )
+                    if side == "reference":
+                        raise TargetError(raising)
                 tick(1)
+                cut += not ended
+                if raising:
+                    break
         except KeyboardInterrupt:
             interrupted = True
         for name in ours:
@@ -59,10 +77,14 @@ def run(pair: Pair, work: Work, tick: Tick) -> L3Result:
                 key = f"{source.name}: {name}"
                 p_values[key] = two_sample_p(ours[name], theirs[name])
         episodes = len(theirs.get("return", ()))
-        sources.append(SourceResult(source.name, episodes, steps, 0, 0, 0, 0, {}))
-        if interrupted:
+        sources.append(SourceResult(source.name, episodes, steps, 0, 0, cut, 0, {}))
+        if interrupted or raising:
             break
-    return _result(pair, holm(p_values), tuple(sources), seeds, spent, interrupted)
+    result = _result(pair, holm(p_values), tuple(sources), seeds, spent, interrupted)
+    if not raising:
+        return result
+    found = Check("raises nothing", Status.FAILED, raising)
+    return replace(result, status=Status.FAILED, summary=raising, checks=(found, *result.checks))
 
 
 def _result(

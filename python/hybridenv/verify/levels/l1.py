@@ -13,11 +13,11 @@ import gymnasium
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from hypothesis.errors import HypothesisException
+from hypothesis.errors import HypothesisException, InvalidArgument, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 from numpy.typing import NDArray
 
-from hybridenv.errors import TargetError
+from hybridenv.errors import ArgumentError, TargetError
 from hybridenv.trees import leaves
 from hybridenv.verify._actions import SEED_BITS, draw
 from hybridenv.verify._plan import Pair, Tick, Work
@@ -45,7 +45,10 @@ def run(pair: Pair, work: Work, tick: Tick) -> L1Result:
         tick: Told of every property.
 
     Returns:
-        The result.
+        The result; `NOT_SHOWN` where a property only ever makes both sides raise.
+
+    Raises:
+        ArgumentError: The strategy of a property gives no tuples of arguments.
     """
     checks, counterexamples = [], {}
     examples = 0
@@ -53,7 +56,7 @@ def run(pair: Pair, work: Work, tick: Tick) -> L1Result:
         tried = _Count()
         try:
             _try(one, pair.settings.examples, tried, pair.settings.shrink)
-            checks.append(Check(one.name, Status.PASSED, f"{tried.value} examples"))
+            checks.append(tried.check(one.name))
         except CounterexampleError as found:
             counterexamples[one.name] = str(found)
             checks.append(Check(one.name, Status.FAILED, str(found)))
@@ -65,6 +68,8 @@ def run(pair: Pair, work: Work, tick: Tick) -> L1Result:
     if counterexamples:
         name = next(iter(counterexamples))
         status, words = Status.FAILED, f"{name}: {counterexamples[name]}"
+    elif bare := next((one for one in checks if one.status is Status.NOT_SHOWN), None):
+        status, words = Status.NOT_SHOWN, f"{bare.name}: {bare.detail}"
     else:
         status, words = Status.PASSED, f"{len(checks)} properties hold in {examples} examples"
     counts = {"properties": len(checks), "examples": examples}
@@ -86,12 +91,20 @@ class EnoughError(BaseException):
 
 
 class _Count:
-    """How many examples were tried, and the last that failed."""
+    """How many examples were tried, in how many both sides raised, and the last that failed."""
 
     def __init__(self) -> None:
         self.value = 0
+        self.raised = 0
         self.found: str | None = None
         self.until = math.inf
+
+    def check(self, name: str) -> Check:
+        """What came out where no example failed."""
+        if self.value and self.raised == self.value:
+            words = f"both sides raise in all of {self.value} examples, so nothing was compared"
+            return Check(name, Status.NOT_SHOWN, words)
+        return Check(name, Status.PASSED, f"{self.value} examples")
 
     def failed(self, words: str) -> None:
         """Note a counterexample; what hypothesis accepts while it shrinks is ever smaller."""
@@ -106,6 +119,7 @@ def _try(one: Property, examples: int, tried: _Count, smaller: bool = True) -> N
     Raises:
         CounterexampleError: There is one; it is the smallest that hypothesis found.
         TargetError: A side is gone.
+        ArgumentError: The strategy gives no tuples of arguments.
     """
 
     @settings(
@@ -122,7 +136,12 @@ def _try(one: Property, examples: int, tried: _Count, smaller: bool = True) -> N
         if time.monotonic() > tried.until:
             raise EnoughError
         tried.value += 1
-        found = _disagreement(one, arguments)
+        if not isinstance(arguments, tuple | list):
+            raise ArgumentError(
+                f"property {one.name!r}: got {_short(arguments)} from its strategy, expected a "
+                "tuple of arguments, as st.tuples(...) gives it"
+            )
+        found = _disagreement(one, arguments, tried)
         if found is not None:
             tried.failed(f"{_called(arguments)}: {found}")
             raise CounterexampleError(tried.found)
@@ -131,11 +150,13 @@ def _try(one: Property, examples: int, tried: _Count, smaller: bool = True) -> N
         holds()
     except EnoughError:
         raise CounterexampleError(tried.found) from None
-    except HypothesisException as error:  # a strategy that finds nothing, or a flaky function
+    except (InvalidArgument, Unsatisfiable) as error:
+        raise ArgumentError(f"property {one.name!r}: its strategy: {error}") from error
+    except HypothesisException as error:  # such as a function that is not the same twice
         raise CounterexampleError(f"{type(error).__name__}: {error}") from error
 
 
-def _disagreement(one: Property, arguments: tuple[Any, ...]) -> str | None:
+def _disagreement(one: Property, arguments: tuple[Any, ...], tried: _Count) -> str | None:
     """What is wrong with one example, in words."""
     if one.reference is None:
         held = _call(one.candidate, arguments)
@@ -143,6 +164,7 @@ def _disagreement(one: Property, arguments: tuple[Any, ...]) -> str | None:
             return None
         return held if isinstance(held, str) else f"does not hold ({held!r})"
     ours, theirs = (_call(side, arguments) for side in (one.reference, one.candidate))
+    tried.raised += isinstance(ours, _Raised) and isinstance(theirs, _Raised)
     left, right = (dict(leaves(side, "result")) for side in (ours, theirs))
     if left.keys() != right.keys():
         return f"reference returns {_short(ours)}, candidate {_short(theirs)}"
@@ -152,13 +174,19 @@ def _disagreement(one: Property, arguments: tuple[Any, ...]) -> str | None:
     return None
 
 
+class _Raised(str):
+    """What a function raised, in words."""
+
+    __slots__ = ()
+
+
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
     try:
         return function(*arguments)
     except TargetError:
         raise
     except Exception as error:  # an error is a result too: both sides must raise the same kind
-        return f"raises {type(error).__name__}"
+        return _Raised(f"raises {type(error).__name__}")
 
 
 def _same(a: Any, b: Any, tol: float) -> bool:

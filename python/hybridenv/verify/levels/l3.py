@@ -37,9 +37,10 @@ class _Tally:
     different: int = 0
     largest: dict[str, float] = field(default_factory=dict)
 
-    def add(self, ours: Trajectory, theirs: Trajectory, differs: bool) -> None:
+    def add(self, ours: Trajectory, theirs: Trajectory, judged: Trajectory, differs: bool) -> None:
+        """Note an episode: as it ran on both sides, and as it was judged, see `Settings.anchor`."""
         self.episodes += 1
-        self.steps += min(ours.steps, theirs.steps)
+        self.steps += min(ours.steps, judged.steps)
         self.different += differs
         terminated, truncated = (bool(ours.columns[n][-1]) for n in ("terminated", "truncated"))
         self.terminated += terminated
@@ -123,7 +124,7 @@ class _Level:
             self.spent["candidate"] += time.perf_counter() - middle
             for (play, ours), theirs, judge in zip(led, followed, judged, strict=True):
                 difference = first_difference(ours, judge, settings.rules)
-                tally.add(ours, theirs, difference is not None)
+                tally.add(ours, theirs, judge, difference is not None)
                 if difference is not None and self.found is None:
                     self.found = divergence_of(pair, source.name, play, difference)
                 tick(1)

@@ -18,8 +18,8 @@ from hybridenv.verify._results import Check, Equivalence, L4Result, Status
 from hybridenv.verify._statistics import tost
 
 Returns = dict[str, tuple[list[float], list[float]]]
-Played: TypeAlias = tuple[float, int]
-"""Return and steps of an episode."""
+Played: TypeAlias = tuple[float, int, bool]
+"""Return and steps of an episode, and whether it ended by itself."""
 
 LANES = 32
 """Episodes that are played side by side, where both sides and the policy can do so."""
@@ -45,13 +45,13 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
 
     Raises:
         ArgumentError: There is no margin.
-        TargetError: A side or a policy fails.
+        TargetError: A side or a policy fails, or the reference pays no finite number.
     """
     if pair.settings.margin is None:
         raise ArgumentError("margin: got none, expected one, fixed before you look")
     returns: Returns = {name: ([], []) for name in work.policies}
-    interrupted = False
-    steps = 0
+    interrupted, odd = False, ""
+    steps = cut = 0
     seeds = episode_seeds(pair.settings.seed, "L4", pair.settings.episodes)
     try:
         for name, policy in work.policies.items():
@@ -60,17 +60,23 @@ def run(pair: Pair, work: Work, tick: Tick) -> L4Result:
                 some = seeds[at : at + width]
                 if width == 1:
                     both = play_both(pair, policy, name, some[0])
-                    found = [[(seen.total, seen.steps)] for seen in both]
+                    found = [[(seen.total, seen.steps, seen.ended)] for seen in both]
                 else:
                     found = play_lanes(pair, policy, name, some, width)
                 for side, totals in zip(returns[name], found, strict=True):
-                    side.extend(total for total, _ in totals)
-                steps += sum(count for side in found for _, count in side)
+                    side.extend(total for total, *_ in totals)
+                steps += sum(count for side in found for _, count, _ in side)
+                cut += sum(not (a[2] and b[2]) for a, b in zip(*found, strict=True))
                 tick(len(some))
+                odd = _not_finite(name, some, found)
+                if odd:
+                    break
+            if odd:
+                break
     except KeyboardInterrupt:
         interrupted = True
-    result = _result(pair, returns, steps, interrupted)
-    return replace(result, seeds={"evaluation": seeds})
+    result = _faulty(returns, steps, odd) if odd else _result(pair, returns, steps, interrupted)
+    return replace(result, seeds={"evaluation": seeds}, counts=result.counts | {"cut": cut})
 
 
 def amount(pair: Pair, work: Work) -> int:
@@ -131,7 +137,7 @@ def play_lanes(
         width: How many lanes, at least as many: programs are compiled for one number of them.
 
     Returns:
-        For each side the return and the steps of every episode.
+        For each side the return and the steps of every episode, and whether it ended by itself.
 
     Raises:
         TargetError: A side or the policy raises.
@@ -164,7 +170,8 @@ def play_lanes(
                 f"policy {name!r} on the {side}, {len(seeds)} seeds from {seeds[0]}, step "
                 f"{at + 1}: {type(error).__name__}: {error}"
             ) from error
-        found.append(list(zip(totals.tolist(), steps.tolist(), strict=True))[: len(seeds)])
+        played = zip(totals.tolist(), steps.tolist(), (~alive).tolist(), strict=True)
+        found.append(list(played)[: len(seeds)])
     return found
 
 
@@ -172,6 +179,33 @@ def _side_by_side(pair: Pair, policy: Any) -> bool:
     """Whether both sides and the policy can do with several episodes at once."""
     many = all(callable(getattr(policy, one, None)) for one in ("begin_many", "act_many"))
     return many and pair.reference.lanes and pair.candidate.lanes and pair.settings.chance != "tape"
+
+
+def _not_finite(name: str, seeds: Sequence[int], found: list[list[Played]]) -> str:
+    """The first return of the candidate that is no finite number, in words, or nothing.
+
+    Raises:
+        TargetError: There is one of the reference, with which nothing can be shown.
+    """
+    for side, played in zip(("reference", "candidate"), found, strict=True):
+        for seed, (total, steps, _) in zip(seeds, played, strict=True):
+            if not np.isfinite(total):
+                words = (
+                    f"policy {name!r} on the {side}, seed {seed}: got a return of {total} in "
+                    f"{steps} steps, expected a finite number"
+                )
+                if side == "reference":
+                    raise TargetError(words)
+                return words
+    return ""
+
+
+def _faulty(returns: Returns, steps: int, words: str) -> L4Result:
+    """The result where the candidate pays what is no finite number: no mean, no test."""
+    pairs = sum(len(theirs) for _, theirs in returns.values())
+    counts = {"policies": len(returns), "pairs": pairs, "steps": steps}
+    check = Check("returns are finite", Status.FAILED, words)
+    return L4Result(Status.FAILED, words, (check,), counts=counts, returns=returns)
 
 
 def _result(pair: Pair, returns: Returns, steps: int, interrupted: bool) -> L4Result:
