@@ -129,7 +129,11 @@ class PokemonEnv(ChanceEnvironment[State, PokemonParams]):
         return True
 
     def score(self, reward: Array) -> Array:
-        """Count battles won less battles lost, without what hit points pay."""
+        """Count battles won less battles lost, without what hit points pay.
+
+        Exact without `shaping`. With it, a step in which small teams lose more than half of all
+        their hit points counts, too.
+        """
         return jnp.round(reward)
 
     @property
