@@ -187,7 +187,8 @@ class SourceResult:
         truncated: Episodes that were truncated.
         cut: Episodes cut off by `max_steps`.
         different: Episodes that differ.
-        largest: Largest difference of numbers, by column.
+        largest: Largest difference of numbers, by column; of single steps where each begins at the
+            reference's state.
     """
 
     name: str

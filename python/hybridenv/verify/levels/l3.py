@@ -37,10 +37,10 @@ class _Tally:
     different: int = 0
     largest: dict[str, float] = field(default_factory=dict)
 
-    def add(self, ours: Trajectory, theirs: Trajectory, judged: Trajectory, differs: bool) -> None:
-        """Note an episode: as it ran on both sides, and as it was judged, see `Settings.anchor`."""
+    def add(self, ours: Trajectory, theirs: Trajectory, differs: bool) -> None:
+        """Note an episode of both sides, step by step where `Settings.anchor` says so."""
         self.episodes += 1
-        self.steps += min(ours.steps, judged.steps)
+        self.steps += min(ours.steps, theirs.steps)
         self.different += differs
         terminated, truncated = (bool(ours.columns[n][-1]) for n in ("terminated", "truncated"))
         self.terminated += terminated
@@ -118,13 +118,14 @@ class _Level:
             self._anchor_plays += led[:left]
             left -= len(led[:left])
             plays = [play for play, _ in led]
-            followed = pair.follow([_without_anchors(play) for play in plays])
-            judged = pair.follow(plays) if settings.anchor else followed
+            followed = pair.follow(
+                plays if settings.anchor else [_without_anchors(play) for play in plays]
+            )
             self.spent["reference"] += middle - begin
             self.spent["candidate"] += time.perf_counter() - middle
-            for (play, ours), theirs, judge in zip(led, followed, judged, strict=True):
-                difference = first_difference(ours, judge, settings.rules)
-                tally.add(ours, theirs, judge, difference is not None)
+            for (play, ours), theirs in zip(led, followed, strict=True):
+                difference = first_difference(ours, theirs, settings.rules)
+                tally.add(ours, theirs, difference is not None)
                 if difference is not None and self.found is None:
                     self.found = divergence_of(pair, source.name, play, difference)
                 tick(1)
