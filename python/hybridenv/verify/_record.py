@@ -279,7 +279,7 @@ def _hand_over(target: "Target", tape: Sequence[Draws] | None, draws: Iterator[D
 
 
 def plain(value: Any) -> Any:
-    """Make plain data of an action: numbers, lists and dicts."""
+    """Make plain data of an action, a state or draws: numbers, lists and dicts."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, dict):

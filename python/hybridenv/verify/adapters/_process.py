@@ -21,7 +21,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from hybridenv.errors import TargetError
-from hybridenv.verify._record import Draws, EnvState, RemoteError
+from hybridenv.verify._record import Draws, EnvState, RemoteError, plain
 from hybridenv.verify._target import Identity, Offer, Seen, Target, require_posix
 
 _OFFERS: tuple[Offer, ...] = ("state", "mask", "tape", "chance")
@@ -77,7 +77,7 @@ class ProcessTarget(Target):
 
     def step(self, action: Any) -> Seen:
         """Play one step."""
-        answer = self._ask("step", action=_jsonable(action))
+        answer = self._ask("step", action=plain(action))
         try:
             reward, ends = float(answer["reward"]), (answer["terminated"], answer["truncated"])
         except (KeyError, TypeError, ValueError) as error:
@@ -90,7 +90,7 @@ class ProcessTarget(Target):
 
     def set_state(self, state: EnvState) -> Any:
         """Take over a state."""
-        value = self._value("set_state", state=_jsonable(dict(state)))
+        value = self._value("set_state", state=plain(dict(state)))
         return None if value is None else read(self.observation_space, value)
 
     def action_mask(self) -> NDArray[Any] | None:
@@ -103,7 +103,7 @@ class ProcessTarget(Target):
 
     def set_chance(self, draws: Draws) -> None:
         """Use these draws next."""
-        self._value("set_chance", draws=_jsonable(draws))
+        self._value("set_chance", draws=plain(draws))
 
     def close(self) -> None:
         """Ask the process to end, and end it where it does not."""
@@ -239,13 +239,3 @@ def read(space: gymnasium.Space[Any], value: Any) -> Any:
     if isinstance(space, spaces.Tuple):
         return tuple(read(one, part) for one, part in zip(space.spaces, value, strict=True))
     return np.asarray(value, space.dtype)
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    if isinstance(value, dict):
-        return {key: _jsonable(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_jsonable(one) for one in value]
-    return value
